@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -119,10 +120,13 @@ class Local(OfAnEngine):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("page.html")) as file:
             page = file.read()
-        self.assertIn("Ranks by phase", page)
-        self.assertIn('preserveAspectRatio="none"', page)
         self.assertIn(done.stdout.splitlines()[0], page)
-        self.assertNotIn("<script", page)
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page).group(1))
+        self.assertEqual(data["rank_maps"]["lines"], [str(rank) for rank in range(RANKS)])
+        by_phase, by_step = data["rank_maps"]["maps"]
+        self.assertIn("of rank #", by_phase["columns"])  # names differ in numbers alone
+        self.assertEqual({len(line) for line in by_phase["share"]}, {len(by_phase["columns"])})
+        self.assertEqual({len(line) for line in by_step["share"]}, {len(by_step["columns"])})
 
     def test_the_verb_of_workers_is_not_for_people(self):
         for words in ((), ("partial",), ("partial", "--", "a.batchlight"), ("other", "--")):

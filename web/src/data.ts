@@ -1,6 +1,8 @@
 // What `batchlight report` puts into the page as JSON; written by src/report/page/page_data.cpp.
 // Times are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
 
+import type {RankMapsData} from "./rank_maps_data";
+
 export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
 // How a number is recomputed from its parts; src/analysis/result/sum_rule.h says more.
@@ -424,6 +426,7 @@ export interface PageData {
   advice_together: string;  // what all gain together, "" = not to say
   gpu: Gpu;
   distributed: Distributed|null;
+  rank_maps: RankMapsData|null;
   tops: TopList[];
   tree: Tree|null;
   timeline?: boolean;     // the page has one; not of the data, but of the elements beside them

@@ -1,7 +1,8 @@
-// Builds the page from the JSON that `batchlight report` or `batchlight diff` placed in it.
+// Builds the page from the JSON that `batchlight report`, `diff` or `ranks` placed in it.
 import type {PageData} from "./data";
 import type {DiffPage} from "./diff_data";
 import {copyWholeNames, h} from "./dom";
+import type {RanksPage} from "./rank_maps_data";
 import type {StepRange} from "./step_bins";
 import {applyStoredTheme} from "./theme";
 import {adviceView} from "./views/advice_view";
@@ -11,6 +12,8 @@ import {ExplorerView} from "./views/explorer_view";
 import {GpuView} from "./views/gpu_view";
 import {lossBanner, titleBlock, topBar} from "./views/header_view";
 import {MemoryView} from "./views/memory_view";
+import {rankMapsView} from "./views/rank_maps_view";
+import {ranksView} from "./views/ranks_view";
 import {runView} from "./views/run_view";
 import {Scope} from "./views/scope";
 import {stagesView} from "./views/stages_view";
@@ -27,19 +30,22 @@ const kSectionLabels: Record<string, string> = {
   timeline: "Timeline",
   gpu: "GPU",
   distributed: "Ranks",
+  "rank-maps": "Maps",
   memory: "Memory",
   tree: "Modules",
   top: "Operators",
   tables: "Tables",
   run: "Run",
+  waiting: "Waiting",
+  "every-rank": "Ranks",
   changes: "Changes",
   gates: "Gates",
   "not-the-same": "Not the same",
 };
 
-function read(): PageData|DiffPage {
+function read(): PageData|DiffPage|RanksPage {
   const text = document.getElementById("data")?.textContent ?? "";
-  return JSON.parse(text) as PageData | DiffPage;
+  return JSON.parse(text) as PageData | DiffPage | RanksPage;
 }
 
 function noSteps(page: PageData): HTMLElement {
@@ -81,6 +87,7 @@ function buildReport(page: PageData): void {
     explorer.element,
     gpu.element,
     ranks.element,
+    rankMapsView(page.rank_maps),
     memory.element,
     all.element,
     runView(page),
@@ -97,5 +104,6 @@ function buildDiff(page: DiffPage): void {
 applyStoredTheme();
 copyWholeNames();
 const page = read();
-if ("kind" in page) buildDiff(page);
-else buildReport(page);
+if (!("kind" in page)) buildReport(page);
+else if (page.kind === "diff") buildDiff(page);
+else show(page.version, ranksView(page));

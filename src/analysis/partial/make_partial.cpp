@@ -41,13 +41,17 @@ std::vector<KernelTimes> KernelsOf(const Store& store, ProcessId process) {
 }  // namespace
 
 JobPart MakeJobPart(const std::string& label, const Store& store) {
+  const StepInputs inputs(store);
+  const StepSet steps = FindSteps(inputs, {});
+  return MakeJobPart(label, store, steps, BreakDownSteps(inputs, steps));
+}
+
+JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet& steps,
+                    const std::vector<StepBreakdown>& breakdowns) {
   JobPart part{.identity = IdentifyInput(label, store), .ranks = {}};
   for (const LossWarning& loss : FindLosses(store)) {
     if (loss.severity == LossSeverity::kDataLoss) part.losses += loss.value;
   }
-  const StepInputs inputs(store);
-  const StepSet steps = FindSteps(inputs, {});
-  const std::vector<StepBreakdown> breakdowns = BreakDownSteps(inputs, steps);
   std::vector<RankCalls> calls = CollectRankCalls(store, FindNcclCalls(store), steps);
   for (size_t i = 0; i < steps.processes.size(); ++i) {
     const ProcessSteps& process = steps.processes[i];

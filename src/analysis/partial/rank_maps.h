@@ -9,6 +9,8 @@
 
 namespace batchlight {
 
+inline constexpr double kNoSteps = -1;  // a share: the rank has no step there
+
 struct RankMap {
   std::vector<std::string> columns;
   std::vector<std::vector<double>> share;  // by rank as in JobResult::ranks, and column
@@ -19,5 +21,22 @@ struct RankMap {
 RankMap RanksByPhase(const JobResult& job, size_t most_phases);
 // By step, without what was lost waiting; columns are named by their first step.
 RankMap RanksByStep(const JobResult& job);
+
+// Ranks that share a line where there are more than lines: whole lines of the fastest axes of the
+// grid, or an even part of the next.
+struct RankLine {
+  size_t begin = 0;  // rows of JobResult::ranks
+  size_t end = 0;
+};
+
+std::vector<RankLine> LinesOf(const JobResult& job, size_t most_lines);
+
+// Of the ranks of a line, by column: the one that takes most.
+struct WorstOfLine {
+  std::vector<double> share;
+  std::vector<size_t> rank;  // row of JobResult::ranks
+};
+
+WorstOfLine WorstOf(const RankMap& map, const RankLine& line);
 
 }  // namespace batchlight

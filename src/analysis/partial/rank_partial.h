@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/breakdown/step_breakdown.h"
 #include "analysis/ranks/job_inputs.h"
 #include "analysis/ranks/phase_times.h"
 #include "analysis/ranks/rank_calls.h"
+#include "analysis/steps/steps.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -40,5 +42,8 @@ struct JobPart {
 };
 
 JobPart MakeJobPart(const std::string& label, const Store& store);
+// Of a store whose steps are known.
+JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet& steps,
+                    const std::vector<StepBreakdown>& breakdowns);
 
 }  // namespace batchlight

@@ -146,7 +146,8 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   job.notes.insert(job.notes.end(), notes.begin(), notes.end());
   if (tables) RETURN_IF_ERROR(WriteRankTables(job, *tables));
   if (!flags.html.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile(flags.html, MakeJobPage(job, RanksAsText(job, {}, flags.rows))));
+    RETURN_IF_ERROR(WriteWholeFile(
+        flags.html, MakeJobPage(job, RanksAsText(job, {}, flags.rows), BATCHLIGHT_VERSION)));
     SayLine("wrote " + flags.html);
   }
   RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)

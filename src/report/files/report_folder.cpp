@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "analysis/partial/job_result.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
 #include "base/file.h"
@@ -72,6 +74,17 @@ std::string TimelineOf(const RunOverview& overview, const ReportOptions& options
   return MakeTimelineElements(*timeline).html;
 }
 
+// The ranks beside each other; nothing where there is one.
+std::optional<JobResult> JobOf(const RunOverview& overview) {
+  if (overview.steps.processes.size() < 2) return std::nullopt;
+  std::vector<JobPart> parts;
+  parts.push_back(
+      MakeJobPart(overview.session.source, *overview.store, overview.steps, overview.breakdowns));
+  Result<JobResult> job = CompareRanks(std::move(parts), JobClock::kNone);
+  if (!job.ok()) return std::nullopt;
+  return std::move(job).value();
+}
+
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOptions& options) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview, options.more_tables);
@@ -81,8 +94,16 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
       MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);
   const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store, overview.steps);
   const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
-  const PageInput input{&overview, events.get(), &advice, &utilization,
-                        &memory,   &tops,        &tables, options.version};
+  const std::optional<JobResult> job = JobOf(overview);
+  const PageInput input{.overview = &overview,
+                        .phase_events = events.get(),
+                        .advice = &advice,
+                        .utilization = &utilization,
+                        .memory = &memory,
+                        .tops = &tops,
+                        .tables = &tables,
+                        .version = options.version,
+                        .job = job ? &*job : nullptr};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes),
                                               TimelineOf(overview, options))});

@@ -48,14 +48,14 @@ std::string EscapedText(std::string_view text) {
   return out;
 }
 
-std::string MakeHtmlPage(std::string_view title, std::string_view json, std::string_view elements) {
+std::string MakeHtmlPage(std::string_view title, std::string_view json, std::string_view elements,
+                         std::string_view without_script) {
   std::string out(kHead);
   out += "<title>" + EscapedText(title) + "</title>\n<style>";
   out += ReportStyle();
-  out +=
-      "</style>\n</head>\n<body>\n<noscript>This page is drawn by a script, which this browser "
-      "does not run. The same numbers are in the CSV files beside it.</noscript>\n"
-      "<script type=\"application/json\" id=\"data\">";
+  out += "</style>\n</head>\n<body>\n<noscript>";
+  out += without_script;
+  out += "</noscript>\n<script type=\"application/json\" id=\"data\">";
   AppendJson(out, json);
   out += "</script>\n";
   out += elements;

@@ -1,5 +1,5 @@
-// The ranks of a job on one page, without a script: who is waited for, heat maps of all ranks by
-// phase and by step, a line for each rank. A thousand ranks are some hundred kilobytes.
+// The ranks of a job on one page: who is waited for, heat maps of all ranks by phase and by step, a
+// line for each rank. A thousand ranks are some hundred kilobytes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace batchlight {
 
-// `text`: what the terminal shows, without colours.
-std::string MakeJobPage(const JobResult& job, std::string_view text);
+// `text`: what the terminal shows, without colours. `version`: of the program.
+std::string MakeJobPage(const JobResult& job, std::string_view text, std::string_view version);
 
 }  // namespace batchlight

@@ -11,6 +11,7 @@
 #include "report/page/page_columns.h"
 #include "report/page/page_events.h"
 #include "report/page/page_gpu.h"
+#include "report/page/page_rank_maps.h"
 #include "report/page/page_ranks.h"
 #include "report/page/page_stages.h"
 #include "report/page/page_steps.h"
@@ -242,6 +243,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["advice_together"] = CombinedText(*input.advice);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview);
+  page["rank_maps"] = input.job != nullptr ? PageRankMaps(*input.job) : json(nullptr);
   page["tops"] = Tops(*input.tops, limits.text);
   page["tree"] = PageTree(overview, limits.nodes, strings);
   const ProgramProcesses program = FindProgramProcesses(session, overview.steps);

@@ -10,6 +10,7 @@
 #include "analysis/gpu/gpu_utilization.h"
 #include "analysis/memory/gpu_memory.h"
 #include "analysis/overview/run_overview.h"
+#include "analysis/partial/job_result.h"
 #include "analysis/result/result_table.h"
 #include "report/text/top_list.h"
 
@@ -29,6 +30,7 @@ struct PageInput {
   const std::vector<TopList>* tops = nullptr;
   const std::vector<PageTable>* tables = nullptr;
   std::string version;
+  const JobResult* job = nullptr;  // its ranks beside each other; nullptr: there are no several
 };
 
 // The most that a page holds. Beyond these limits tables end and say so, steps are grouped, and

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "analysis/partial/rank_maps.h"
-#include "report/text/number_text.h"
+#include "report/text/rank_names.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -35,46 +35,18 @@ const Shade& ShadeOf(double share) {
   return kShades[found];
 }
 
-// Ranks of a line: whole lines of the grid, or an even part of the next axis.
-size_t RanksPerLine(const JobResult& job) {
-  const size_t ranks = job.ranks.size();
-  const auto fits = [&](size_t fold) { return (ranks + fold - 1) / fold <= kMostLines; };
-  size_t fold = 1;
-  const size_t axes = job.grid ? job.grid->axes().size() : 0;
-  for (size_t i = axes; i-- > 0 && !fits(fold);) {
-    const size_t size = job.grid->axes()[i].size;
-    size_t part = 2;
-    while (part < size && (size % part != 0 || !fits(fold * part))) ++part;
-    fold *= std::min(part, size);
-  }
-  return fits(fold) ? fold : (ranks + kMostLines - 1) / kMostLines;
-}
-
-std::string LineName(const JobResult& job, size_t begin, size_t end) {
-  const int32_t first = job.ranks[begin].rank, last = job.ranks[end - 1].rank;
-  std::string name = std::to_string(first);
-  if (end - begin > 1) return name + "-" + std::to_string(last);
-  if (job.grid) name += " (" + CleanText(job.grid->PlaceText(first)) + ")";
-  return name;
-}
-
 // `gap`: spaces between the columns.
 void WriteMap(SummaryText& out, const JobResult& job, const RankMap& map, size_t gap,
               std::string_view header) {
-  const size_t fold = RanksPerLine(job);
+  const std::vector<RankLine> lines = LinesOf(job, kMostLines);
   size_t name_width = 5;
-  for (size_t begin = 0; begin < job.ranks.size(); begin += fold) {
-    const size_t end = std::min(begin + fold, job.ranks.size());
-    name_width = std::max(name_width, LineName(job, begin, end).size());
+  for (const RankLine& line : lines) {
+    name_width = std::max(name_width, RankLineName(job, line).size());
   }
   out.Put("  rank", Tone::kDim).PadTo(name_width + 4).Put(header, Tone::kDim).EndLine();
-  for (size_t begin = 0; begin < job.ranks.size(); begin += fold) {
-    const size_t end = std::min(begin + fold, job.ranks.size());
-    out.Put("  " + LineName(job, begin, end)).PadTo(name_width + 4);
-    for (size_t column = 0; column < map.columns.size(); ++column) {
-      double worst = -1;
-      for (size_t rank = begin; rank < end; ++rank)
-        worst = std::max(worst, map.share[rank][column]);
+  for (const RankLine& line : lines) {
+    out.Put("  " + RankLineName(job, line)).PadTo(name_width + 4);
+    for (const double worst : WorstOf(map, line).share) {
       const Shade& shade = ShadeOf(worst);
       out.Put(out.unicode() ? shade.glyph : shade.ascii, shade.tone);
       if (gap > 0) out.Put(std::string(gap, ' '));
