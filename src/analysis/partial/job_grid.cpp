@@ -35,22 +35,14 @@ GroupSums::GroupSums(std::span<const RankCalls* const> ranks,
 
 bool GroupSums::Counts(const CallOfRank& one) {
   Place& place = places_[one.rank];
-  if (one.call < place.begin || one.call >= place.end) Enter(one, place);
-  return place.counts;
-}
-
-void GroupSums::Enter(const CallOfRank& one, Place& place) const {
-  const RankCalls& calls = *ranks_[one.rank];
-  const size_t step = calls.StepOf(one.call, size_t{place.step} + 1);
+  if (one.step == place.step) return place.counts;
+  place.step = one.step;
   place.counts = false;
-  place.begin = one.call;
-  place.end = one.call + 1;
-  if (step == SIZE_MAX) return;
+  if (one.step == CallOfRank::kNoStep) return false;
   const std::span<const uint32_t> steady = steady_[one.rank];
-  place.step = static_cast<uint32_t>(step);
-  place.counts = std::binary_search(steady.begin(), steady.end(), place.step);
-  place.begin = calls.step_begin[step];
-  place.end = calls.step_begin[step + 1];
+  while (place.next < steady.size() && steady[place.next] < one.step) ++place.next;
+  place.counts = place.next < steady.size() && steady[place.next] == one.step;
+  return place.counts;
 }
 
 void GroupSums::Add(std::span<const CallOfRank> call) {

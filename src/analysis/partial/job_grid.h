@@ -76,15 +76,13 @@ class GroupSums {
   };
   // Where a rank is in the replay.
   struct Place {
-    uint32_t begin = 0;  // calls of its step
-    uint32_t end = 0;
-    uint32_t step = UINT32_MAX;
+    uint32_t step = CallOfRank::kNoStep;
+    uint32_t next = 0;        // row of its steady steps: the first at this one or after it
     uint32_t first_kind = 0;  // row of kinds_
     bool counts = false;      // the step
   };
 
   bool Counts(const CallOfRank& one);
-  void Enter(const CallOfRank& one, Place& place) const;
 
   std::span<const RankCalls* const> ranks_;
   std::vector<Group> groups_;

@@ -13,12 +13,14 @@ namespace {
 // The replay goes through all ranks for every call, so that what it needs of a rank lies together:
 // columns of ten thousand ranks begin at the same place of a page, and a processor keeps but a few
 // lines of memory that do.
-constexpr size_t kAhead = 16;  // calls
+constexpr size_t kAhead = 64;    // calls
+constexpr size_t kFetched = 12;  // ranks before their turn
 
 struct NextCall {
   uint32_t kind = 0;  // row of the kinds of all ranks
   uint32_t kernel = 0;
   uint32_t exposed = 0;
+  uint32_t step = 0;
 };
 using NextCalls = std::array<NextCall, kAhead>;  // call i at i % kAhead
 
@@ -27,11 +29,14 @@ struct CallColumns {
   const uint16_t* kind;
   const uint32_t* kernel;
   const uint32_t* exposed;
+  const uint32_t* step_begin;
+  uint32_t steps;
 };
 
 struct Progress {
   uint32_t at = 0;  // the next call
   uint32_t end = 0;
+  uint32_t step = 0;  // of the calls that were taken ahead, the last one's, or the first after it
 };
 
 class Replay {
@@ -51,6 +56,7 @@ class Replay {
       while (!ready.empty()) {
         const uint32_t rank = ready.back();
         ready.pop_back();
+        if (ready.size() >= kFetched) FetchAhead(ready[ready.size() - kFetched]);
         Arrive(rank, ready);
       }
       if (!LetGo(ready)) break;
@@ -89,7 +95,9 @@ class Replay {
 
   void AddRank(size_t rank, const FirstNumbers& first) {
     const RankCalls& calls = *ranks_[rank];
-    columns_.push_back({calls.kind.data(), calls.kernel.data(), calls.exposed.data()});
+    const size_t steps = calls.step_begin.empty() ? 0 : calls.step_begin.size() - 1;
+    columns_.push_back({calls.kind.data(), calls.kernel.data(), calls.exposed.data(),
+                        calls.step_begin.data(), static_cast<uint32_t>(steps)});
     progress_.push_back({.end = static_cast<uint32_t>(calls.size())});
     first_kind_.push_back(static_cast<uint32_t>(kinds_.size()));
     const size_t own = places_.size();
@@ -138,20 +146,31 @@ class Replay {
 
   void Refill(uint32_t rank) {
     const CallColumns& columns = columns_[rank];
-    const Progress progress = progress_[rank];
+    Progress& progress = progress_[rank];
     const size_t end = std::min<size_t>(progress.at + kAhead, progress.end);
     for (size_t call = progress.at; call < end; ++call) {
       next_[rank][call % kAhead] = {first_kind_[rank] + columns.kind[call], columns.kernel[call],
-                                    columns.exposed[call]};
+                                    columns.exposed[call], StepOf(call, columns, progress.step)};
     }
   }
 
-  // Brings what Refill will need into the processor's cache; ranks are gigabytes apart.
-  void FetchAhead(uint32_t rank, size_t call) const {
-    if (call >= progress_[rank].end) return;
-    __builtin_prefetch(columns_[rank].kind + call);
-    __builtin_prefetch(columns_[rank].kernel + call);
-    __builtin_prefetch(columns_[rank].exposed + call);
+  // `step`: at or before it.
+  static uint32_t StepOf(size_t call, const CallColumns& columns, uint32_t& step) {
+    while (step < columns.steps && columns.step_begin[step + 1] <= call) ++step;
+    const bool in_one = step < columns.steps && columns.step_begin[step] <= call;
+    return in_one ? step : CallOfRank::kNoStep;
+  }
+
+  // Brings what Refill will need soon into the processor's cache: ranks are gigabytes apart, and
+  // what is brought too early is gone again.
+  void FetchAhead(uint32_t rank) const {
+    const size_t next = size_t{progress_[rank].at} + 1;
+    if (next % kAhead != 0 || next >= progress_[rank].end) return;
+    const CallColumns& columns = columns_[rank];
+    __builtin_prefetch(columns.kind + next);
+    __builtin_prefetch(columns.kernel + next);
+    __builtin_prefetch(columns.exposed + next);
+    if (columns.steps > 0) __builtin_prefetch(columns.step_begin + progress_[rank].step);
   }
 
   static OpenCall& CallOf(Communicator& communicator, uint32_t number) {
@@ -164,12 +183,11 @@ class Replay {
     const uint32_t at = progress_[rank].at;
     if (at >= progress_[rank].end) return;
     const NextCall one = next_[rank][at % kAhead];
-    if (at % kAhead == kAhead / 2) FetchAhead(rank, at + kAhead / 2);
     if (++progress_[rank].at % kAhead == 0) Refill(rank);
     const Kind& kind = kinds_[one.kind];
     if (kind.between_two) {
       ready.push_back(rank);
-      return VisitAlone({rank, at, one.kernel, one.exposed});
+      return VisitAlone({rank, at, one.kernel, one.exposed, one.step});
     }
     Place& place = places_[kind.place];
     const uint32_t number = place.next++;
@@ -177,7 +195,7 @@ class Replay {
     OpenCall& call = CallOf(communicator, number);
     if (call.came.empty()) call.shape = kind.shape;
     call.differs = call.differs || call.shape != kind.shape;
-    call.came.push_back({rank, at, one.kernel, one.exposed});
+    call.came.push_back({rank, at, one.kernel, one.exposed, one.step});
     if (call.came.size() < static_cast<size_t>(communicator.takers[number])) return;
     GoOn(call, ready);
     Visit(call);

@@ -13,10 +13,13 @@
 namespace batchlight {
 
 struct CallOfRank {
-  uint32_t rank = 0;     // place among the ranks
-  uint32_t call = 0;     // row of its calls
-  uint32_t kernel = 0;   // RankCalls::kernel of that row
-  uint32_t exposed = 0;  // RankCalls::exposed
+  uint32_t rank = 0;        // place among the ranks
+  uint32_t call = 0;        // row of its calls
+  uint32_t kernel = 0;      // RankCalls::kernel of that row
+  uint32_t exposed = 0;     // RankCalls::exposed
+  uint32_t step = kNoStep;  // of the rank's, that the call lies in
+
+  static constexpr uint32_t kNoStep = UINT32_MAX;
 };
 
 // visit(call on each rank) once for each call, of one rank alone too, as each Send and Recv is.

@@ -12,8 +12,7 @@ constexpr uint32_t kTogetherTicks = 125;  // 2 us: ranks come together
 
 }  // namespace
 
-LatenessMeasure::LatenessMeasure(std::span<const RankCalls* const> ranks)
-    : ranks_(ranks), state_(ranks.size()) {
+LatenessMeasure::LatenessMeasure(std::span<const RankCalls* const> ranks) : state_(ranks.size()) {
   for (const RankCalls* calls : ranks) {
     const size_t steps = calls->step_begin.empty() ? 0 : calls->step_begin.size() - 1;
     job_.ranks.push_back({.waited_ns = std::vector<int64_t>(steps),
@@ -37,7 +36,10 @@ void LatenessMeasure::Add(std::span<const CallOfRank> call) {
   for (const CallOfRank& one : call) {
     if (one.kernel == 0) continue;
     State& state = state_[one.rank];
-    if (one.call < state.begin || one.call >= state.end) EnterStepOf(one);
+    if (one.step != state.step || one.step == CallOfRank::kNoStep) {
+      LeaveStep(one.rank);
+      state.step = one.step;
+    }
     ++state.calls;
     if (&one == last) continue;
     const uint32_t waited = one.kernel - last->kernel;
@@ -56,24 +58,10 @@ JobLateness LatenessMeasure::Take() {
   return std::move(job_);
 }
 
-// Calls of a rank come in order, so that most are in the step of the one before.
-void LatenessMeasure::EnterStepOf(const CallOfRank& one) {
-  State& state = state_[one.rank];
-  const std::vector<uint32_t>& begin = ranks_[one.rank]->step_begin;
-  const size_t next = size_t{state.step} + 1;  // most often that is it
-  LeaveStep(one.rank);
-  state.begin = one.call;
-  state.end = one.call + 1;
-  const size_t step = ranks_[one.rank]->StepOf(one.call, next);
-  if (step == SIZE_MAX) return;
-  state.step = static_cast<uint32_t>(step);
-  state.end = begin[step + 1];
-}
-
 void LatenessMeasure::LeaveStep(uint32_t rank) {
   State& state = state_[rank];
   job_.ranks[rank].calls += state.calls;
-  if (state.step != UINT32_MAX) {
+  if (state.step != CallOfRank::kNoStep) {
     job_.ranks[rank].waited_ns[state.step] += state.waited * kCallTickNs;
     job_.ranks[rank].lost_ns[state.step] += state.lost * kCallTickNs;
   }
@@ -87,7 +75,7 @@ void LatenessMeasure::Blame(const CallOfRank& last) {
   ++rank.last;
   const State& state = state_[last.rank];
   const int64_t cost = lost - std::max<int64_t>(0, state.lost - others_before_);
-  if (cost > 0 && state.step != UINT32_MAX) rank.cost_ns[state.step] += cost * kCallTickNs;
+  if (cost > 0 && state.step != CallOfRank::kNoStep) rank.cost_ns[state.step] += cost * kCallTickNs;
 }
 
 JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,

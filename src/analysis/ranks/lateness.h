@@ -45,19 +45,15 @@ class LatenessMeasure {
  private:
   // Of a rank, in the step that it is in; ticks.
   struct State {
-    uint32_t step = UINT32_MAX;  // UINT32_MAX: in none
-    uint32_t begin = 0;          // first call of the step
-    uint32_t end = 0;            // one after its last
-    uint32_t calls = 0;          // that it shared
+    uint32_t step = CallOfRank::kNoStep;
+    uint32_t calls = 0;  // that it shared
     int64_t waited = 0;
     int64_t lost = 0;
   };
 
-  void EnterStepOf(const CallOfRank& one);
   void LeaveStep(uint32_t rank);
   void Blame(const CallOfRank& last);
 
-  std::span<const RankCalls* const> ranks_;
   std::vector<State> state_;
   std::vector<uint32_t> lost_;  // by the others in the call at hand, ticks
   int64_t others_before_ = 0;   // the most that one of these had lost before, in its step
