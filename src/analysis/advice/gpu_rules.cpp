@@ -189,7 +189,7 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   }
   // Where the GPU is busy anyway, short kernels are hidden behind it.
   if (count < kSmallKernels || gpu->busy_share > kSmallKernelsBusy) return;
-  const double idle_ns = LaunchableIdleNs(run);
+  const double idle_ns = std::max(0.0, UnrecordedIdleNs(run));
   const double part = count / std::max(1.0, KernelsPerStep(run));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
   finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(run)) + " kernels a step take " +

@@ -185,11 +185,12 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
        .seen = "Samples of Python find the step in " + name + " for " + TimeOf(hot.per_step_ns) +
                " of it (" + share + "), beside operators " +
                (run.gpu.empty() ? "that take long." : "of the model."),
-       .why = "Loops over values or rows in Python, and operators on a few numbers each, cost "
-              "microseconds where a tensor's operator costs nanoseconds a number.",
+       .why = "Loops over values or rows in Python, operators on a few numbers each and lists of "
+              "tensors that are stacked cost microseconds where a tensor's operator costs "
+              "nanoseconds a number.",
        .action =
-           "Do it with operators on whole tensors, keep the result where it is the same every "
-           "time, or do it every N steps.",
+           "Do it with operators on whole tensors, write rows into one tensor that is kept, keep "
+           "the result where it is the same every time, or do it every N steps.",
        .gain_ns = exposed_ns * kSlowFunctionGain,
        .uncertainty_ns = exposed_ns * kSlowFunctionUncertainty,
        .evidence = {{.kind = "function", .name = name, .per_step_ns = hot.per_step_ns}},

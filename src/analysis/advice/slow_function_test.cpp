@@ -32,8 +32,10 @@ void AddSample(StoreBuilder& build, ThreadId thread, int64_t t, PythonStackId st
 }
 
 // Steps whose backward, or loss, is in `gradient` of fit.py, called by `main`, which steps the
-// optimizer too; inside it operators of `operator_ns` one after the other.
-std::vector<Finding> FindingsOfGradient(int64_t operator_ns, bool is_loss = false) {
+// optimizer too; inside it operators `name` of `operator_ns` one after the other, each of which
+// calls aten::cat.
+std::vector<Finding> FindingsOfGradient(int64_t operator_ns, bool is_loss = false,
+                                        const char* name = "aten::mm") {
   StoreBuilder made;
   for (const char* function : {"main", "gradient"}) {
     made.store().python_frames.Append(
@@ -51,7 +53,8 @@ std::vector<Finding> FindingsOfGradient(int64_t operator_ns, bool is_loss = fals
           build.Phase(thread, Phase::kBackward, "backward", t + 2 * kMs, t + 8 * kMs);
         }
         for (int64_t at = t + 2 * kMs; operator_ns > 0 && at < t + 8 * kMs; at += operator_ns) {
-          build.Operator(thread, "aten::mm", at, at + operator_ns);
+          build.Operator(thread, name, at, at + operator_ns);
+          build.Operator(thread, "aten::cat", at + operator_ns / 4, at + operator_ns / 2);
         }
         for (int i = 5; i < 16; ++i) {
           AddSample(build, thread, t + i * kMs / 2, PythonStackId::At(1));
@@ -74,6 +77,14 @@ TEST(SlowFunction, AFunctionThatIsSlowInAPhaseIsNamed) {
   EXPECT_TRUE(found->title.ends_with(", in loss")) << found->title;
   // Its work is that of long operators.
   EXPECT_EQ(FindRule(FindingsOfGradient(kMs), "slow-function"), nullptr);
+}
+
+// A queue of rows that are put together in every step: a long operator, and none that computes.
+TEST(SlowFunction, AFunctionThatPutsTensorsTogetherIsNamed) {
+  const auto findings = FindingsOfGradient(kMs, true, "aten::stack");
+  const Finding* found = FindRule(findings, "slow-function");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`gradient` (fit.py:30) takes 5"), 0u) << found->title;
 }
 
 // Steps whose loss is a module that calls `match`, which calls `iou_one` for each box: Python and

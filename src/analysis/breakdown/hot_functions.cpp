@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,15 +25,26 @@ constexpr double kOtherPhases = 0.1;  // of its time
 // A short operator may take long where its thread loses its processor: rarer than this.
 constexpr double kRarelyLong = 0.1;
 
-// Operators of the thread that runs the steps.
+// Put a list of tensors into one: however long they take, they compute nothing, and a program that
+// keeps its rows in one tensor needs none of it.
+constexpr std::array<std::string_view, 4> kPutTogether = {"aten::stack", "aten::vstack",
+                                                          "aten::hstack", "aten::pad_sequence"};
+
+// Operators of the thread that runs the steps, without those that only put tensors together.
 class StepOperators {
  public:
   StepOperators(const StepInputs& inputs, ThreadId thread)
       : calls_(inputs.store.operator_calls), store_(inputs.store) {
     const ThreadSpans::Rows rows = inputs.operator_rows.Of(thread);
+    int64_t together_until_ns = std::numeric_limits<int64_t>::min();
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
       if (calls_.end_ns[row] == kOpenEnd) continue;
-      if (!store_.Text(calls_.name[row]).starts_with("aten::")) continue;
+      const std::string_view name = store_.Text(calls_.name[row]);
+      if (!name.starts_with("aten::") || calls_.start_ns[row] < together_until_ns) continue;
+      if (std::find(kPutTogether.begin(), kPutTogether.end(), name) != kPutTogether.end()) {
+        together_until_ns = calls_.end_ns[row];
+        continue;
+      }
       rows_.push_back(row);
       Kind& kind = kinds_[calls_.name[row]];
       ++kind.calls;
