@@ -17,7 +17,10 @@ std::map<uint32_t, uint32_t> ActiveProcesses(const Store& store) {
     const ProcessId process = store.kernels.process[row];
     if (!process.IsNone()) active.try_emplace(process.value, store.kernels.device[row]);
   }
-  for (const ThreadId thread : store.nvtx_ranges.thread) {
+  // Without a GPU and NVTX a rank has its operators alone.
+  std::set<ThreadId> threads(store.nvtx_ranges.thread.begin(), store.nvtx_ranges.thread.end());
+  threads.insert(store.operator_calls.thread.begin(), store.operator_calls.thread.end());
+  for (const ThreadId thread : threads) {
     const ProcessId process = store.ProcessOf(thread);
     if (!process.IsNone()) active.try_emplace(process.value, UINT32_MAX);
   }

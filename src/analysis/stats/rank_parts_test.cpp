@@ -49,6 +49,16 @@ TEST(RankParts, KnownRanksWinOverPlaces) {
   EXPECT_TRUE(FindRankParts(stores).notes.empty());
 }
 
+TEST(RankParts, OfOperatorsAloneSayTheirRank) {
+  StoreBuilder build;
+  build.Operator(build.Thread(build.Process(7, "train.py", 3)), "aten::mm", 10, 20);
+  const Store gloo = build.Build(), other = Recording({0}, "b");
+  const Store* const stores[] = {&gloo, &other};
+  const RankParts found = FindRankParts(stores);
+  EXPECT_EQ(Ranks(found), (Expected{3, 0}));
+  EXPECT_TRUE(found.notes.empty()) << found.notes[0];
+}
+
 TEST(RankParts, UnknownOnesGetWhatIsLeftAndItIsSaid) {
   const Store a = Recording({-1}, "a"), b = Recording({0}, "b"), c = Recording({-1}, "c");
   const Store* const stores[] = {&a, &b, &c};
