@@ -15,6 +15,7 @@
 #include "analysis/overview/run_overview.h"
 #include "analysis/partial/job_result.h"
 #include "analysis/partial/partial_bytes.h"
+#include "analysis/recipes/recipe.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
 #include "export/exporter.h"
@@ -79,6 +80,21 @@ void PrintRanks(const Store& store) {
   if (!job.ok()) return;
   (void)RanksAsText(job.value(), {}, kRows);
   (void)RanksAsJson(job.value());
+}
+
+// Of two ranks that are alike; and of what another machine sent, where one byte is another.
+void RunRecipes(const Store& store, uint32_t choice) {
+  for (const recipes::RecipeName& recipe : recipes::RecipeNames()) {
+    if (!recipe.here) continue;
+    const recipes::RecipeCall call = recipes::ParseRecipe(std::string(recipe.name)).value();
+    const auto part = recipes::MapRecipe(call, "fuzz", store);
+    if (!part.ok()) continue;
+    (void)recipes::ReduceRecipe(call, {part.value(), part.value()});
+    std::string changed = part.value();
+    if (changed.empty()) continue;
+    changed[choice % changed.size()] = static_cast<char>(choice >> 24);
+    (void)recipes::ReduceRecipe(call, {changed});
+  }
 }
 
 void PrintStats(const Store& store) {
@@ -163,6 +179,7 @@ void RunCommands(const Store& store, uint32_t choice) {
   PrintTables(overview);
   PrintDiff(overview);
   PrintRanks(store);
+  RunRecipes(store, choice);
   (void)dlprof::BuildModel(overview, {.simple = choice % 2 == 0});
   PrintStats(store);
   Write(overview, choice / 2);
