@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
+#include "analysis/result/result_column.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/testing/sample_run.h"
 #include "report/charts/plot.h"
@@ -28,6 +30,25 @@ TEST(Picture, DrawsColumnsThatItsReportHas) {
       EXPECT_TRUE(key.empty() || keys.contains(key)) << picture.report << ' ' << key;
     }
     EXPECT_TRUE(RenderPlot(rows, PictureFormat::kSvg).ok()) << picture.report;
+  }
+}
+
+TEST(Picture, TicksOfCountsAreWholeAndThoseOfBytesRound) {
+  ResultTable table{.name = "probe_storage",
+                    .title = "Storage",
+                    .columns = {CountColumn("workers", "Workers", ""),
+                                {.name = "Bytes/s",
+                                 .type = CellType::kInteger,
+                                 .unit = Unit::kRate,
+                                 .key = "bytes_per_s"},
+                                TextColumn("series", "Read", "")},
+                    .rows = {{int64_t{1}, int64_t{300'000'000}, std::string("seq")},
+                             {int64_t{16}, int64_t{1'150'000'000}, std::string("seq")}}};
+  const auto made = RenderPlot(RowsOf(table), PictureFormat::kSvg);
+  ASSERT_TRUE(made.ok());
+  const std::string& svg = made.value();
+  for (const char* tick : {">1<", ">16<", ">512 MiB/s<"}) {
+    EXPECT_NE(svg.find(tick), std::string::npos) << tick << svg;
   }
 }
 

@@ -58,14 +58,20 @@ std::string Label(const ResultColumn& column, double value) {
     case Unit::kPercent:
       return SignificantText(value) + " %";
     default:
-      return SignificantText(value);
+      return column.type == CellType::kInteger && value >= 0
+                 ? CountText(static_cast<uint64_t>(value))
+                 : SignificantText(value);
   }
 }
 
-// Whole for counts.
-double TickStep(double range, bool whole) {
-  const double step = RoundStep(range, 4, {5, 2.5, 2, 1});
-  return whole ? std::max(1.0, std::ceil(step)) : step;
+// Whole for counts; of bytes, round in the unit that they are shown in.
+double TickStep(const ResultColumn& column, double range) {
+  double unit = 1;
+  if (column.unit == Unit::kBytes || column.unit == Unit::kRate) {
+    while (range >= 1024 * unit) unit *= 1024;
+  }
+  const double step = unit * RoundStep(range / unit, 4, {5, 2.5, 2, 1});
+  return column.type == CellType::kInteger ? std::max(1.0, std::ceil(step)) : step;
 }
 
 size_t ColumnAt(const RowSource& rows, std::string_view key) {
@@ -161,7 +167,7 @@ class Plot {
   }
 
   void DrawValueAxis() {
-    const double step = TickStep(most_, value_.type == CellType::kInteger);
+    const double step = TickStep(value_, most_);
     top_ = step * std::ceil(most_ / step);
     for (double value = 0; value <= top_ + step / 2; value += step) {
       canvas_.Line({{kPlotLeft, Y(value)}, {kPlotRight, Y(value)}}, 1, kGrid);
@@ -172,7 +178,7 @@ class Plot {
   void DrawPlaceAxis() {
     if (last_ <= first_) return;
     const double origin = IsTimestamp() ? first_ : 0;
-    const double step = TickStep(last_ - first_, x_.type == CellType::kInteger);
+    const double step = TickStep(x_, last_ - first_);
     const double begin = origin + step * std::ceil((first_ - origin) / step);
     for (double x = begin; x <= last_; x += step) {
       canvas_.Text(X(x), kPlotBottom + 18, Label(x_, x - origin), {11}, Anchor::kMiddle, kMuted);

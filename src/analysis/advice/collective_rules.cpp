@@ -1,0 +1,104 @@
+// Collectives that the loop starts itself, one for each tensor.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight::advice {
+namespace {
+
+struct OwnSums {
+  uint64_t count = 0;
+  int64_t ns =
+      0;  // from the first of a row of them to the end of the last, waiting and dividing too
+};
+
+// When the main thread does something else than sum up: calls a module, goes backward, steps.
+std::vector<int64_t> StartsOfOther(const RunMeasures& run, ThreadId thread) {
+  std::vector<int64_t> starts;
+  const ModuleCallsTable& modules = run.store->module_calls;
+  const ThreadSpans::Rows calls = ThreadSpans(modules.thread).Of(thread);
+  for (uint32_t row = calls.begin; row < calls.end; ++row) starts.push_back(modules.start_ns[row]);
+  const PhaseCallsTable& phases = run.store->phase_calls;
+  const ThreadSpans::Rows rows = ThreadSpans(phases.thread).Of(thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const Phase phase = phases.phase[row];
+    if (phase == Phase::kBackward || phase == Phase::kOptimizerStep) {
+      starts.push_back(phases.start_ns[row]);
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
+// What the main thread sums up over ranks itself, beside what backward does
+// (DistributedDataParallel's buckets, on the CPU by the same thread).
+OwnSums SumsInSteps(const RunMeasures& run, const ProcessSteps& main) {
+  const OperatorCallsTable& operators = run.store->operator_calls;
+  const PhaseCallsTable& phases = run.store->phase_calls;
+  const std::vector<int64_t> others = StartsOfOther(run, main.thread);
+  const ThreadSpans::Rows calls = ThreadSpans(operators.thread).Of(main.thread);
+  const ThreadSpans::Rows of_phases = ThreadSpans(phases.thread).Of(main.thread);
+  StepLookup lookup(&main);
+  uint32_t phase = of_phases.begin;
+  int64_t backward_until_ns = 0, last_end_ns = 0;
+  OwnSums sums;
+  for (uint32_t row = calls.begin; row < calls.end; ++row) {
+    if (run.store->Text(operators.name[row]) != "c10d::allreduce_") continue;
+    const int64_t start_ns = operators.start_ns[row], end_ns = operators.end_ns[row];
+    for (; phase < of_phases.end && phases.start_ns[phase] <= start_ns; ++phase) {
+      if (phases.phase[phase] != Phase::kBackward) continue;
+      backward_until_ns = std::max(backward_until_ns, phases.end_ns[phase]);
+    }
+    if (start_ns < backward_until_ns || end_ns == kOpenEnd || !lookup.IsSteadyAt(start_ns))
+      continue;
+    ++sums.count;
+    const auto other = std::lower_bound(others.begin(), others.end(), last_end_ns);
+    const bool goes_on = last_end_ns > 0 && (other == others.end() || *other > start_ns);
+    sums.ns += end_ns - (goes_on ? last_end_ns : start_ns);
+    last_end_ns = end_ns;
+  }
+  return sums;
+}
+
+}  // namespace
+
+void SmallCollectives(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty() || step_ns <= 0) return;
+  const OwnSums sums = SumsInSteps(run, *main);
+  const auto steps = double(main->steady.size());
+  const double count = double(sums.count) / steps, sum_ns = double(sums.ns) / steps;
+  if (count < kSmallCollectives || sum_ns < kOwnSums * step_ns) return;
+  const double exposed_ns = sum_ns * CpuExposure(run);
+  const double gain_ns = exposed_ns * kSmallCollectivesGain;
+  if (!CanBeSeen(run, gain_ns)) return;
+  findings->push_back(
+      {.title = "Ranks sum up tensor by tensor: " + Rounded(count) + " all-reduces a step",
+       .seen = "The loop itself starts " + Rounded(count) +
+               " all-reduces a step, one behind the other; from the first to the last it is " +
+               TimeOf(sum_ns) + " (" + PercentOf(sum_ns / step_ns) + ").",
+       .why =
+           "Each costs a launch and a message of its own, whatever its size, and none runs while "
+           "backward computes.",
+       .action = "Wrap the model in DistributedDataParallel, which sums up in buckets beside "
+                 "backward; or put all gradients into one tensor and reduce that "
+                 "(torch.cat, or torch._utils._flatten_dense_tensors).",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = exposed_ns * kSmallCollectivesUncertainty,
+       .evidence = {{.kind = "operator",
+                     .name = "c10d::allreduce_",
+                     .count = static_cast<uint64_t>(count),
+                     .per_step_ns = sum_ns}},
+       .patch = {.place = "",
+                 .diff = "-for p in model.parameters():\n"
+                         "-    dist.all_reduce(p.grad)\n"
+                         "-    p.grad /= dist.get_world_size()\n"
+                         "+model = torch.nn.parallel.DistributedDataParallel(model)\n"}});
+}
+
+}  // namespace batchlight::advice
