@@ -244,6 +244,36 @@ if __name__ == "__main__":
             numbers.add(last)
         self.assertEqual(numbers.suffix(last), "#1000")
 
+    def test_a_compilation_names_its_function(self):
+        begun = []
+        self.native.phase_begin = lambda phase, name: begun.append((phase, name))
+        self.native.phase_end = lambda: begun.append("end")
+
+        class Handler:
+            def run_start_callbacks(self):
+                pass
+
+            def run_end_callbacks(self):
+                pass
+
+        training = self.load("_torch_training")
+        training._compilation(types.SimpleNamespace(CompilationCallbackHandler=Handler))
+
+        def compile_inner(code):
+            Handler().run_start_callbacks()
+            Handler().run_start_callbacks()  # inside of the first
+            Handler().run_end_callbacks()
+
+        here = compile_inner.__code__
+        compile_inner(here)
+        compile_inner("not code")
+        Handler().run_start_callbacks()  # a backward that is compiled when it runs
+        name = getattr(here, "co_qualname", "compile_inner").replace(".<locals>", "")
+        said = "torch.compile#`%s` (test_bridge.py:%d)" % (name, here.co_firstlineno)
+        compile_phase = training.COMPILE
+        self.assertEqual(begun, [(compile_phase, said), "end", (compile_phase, "torch.compile"),
+                                 "end", (compile_phase, "torch.compile")])
+
     def test_call_sites_are_lines_of_the_program_said_once(self):
         said = []
         self.native.property = lambda key, value: said.append((key, value))
