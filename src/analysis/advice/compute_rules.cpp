@@ -3,6 +3,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/owners/unfused_attention.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
@@ -104,8 +105,33 @@ bool IsPointwise(const KernelRow& kernel) {
   }
 }
 
+// Attention that is written out and takes enough of a step to be told; else none is found.
+struct AttentionCost {
+  UnfusedAttention found;
+  double per_step_ns = 0;  // of what lies between its products and the backward of that
+};
+
+AttentionCost CostOfAttention(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->steady.empty()) return {};
+  AttentionCost cost{.found =
+                         FindUnfusedAttention(*run.store, *main, run.inputs->marks, run.links)};
+  if (double(cost.found.count) < kCallOfEveryStep * double(main->steady.size())) return {};
+  auto total_ns = double(cost.found.cpu_ns);
+  if (!run.gpu.empty()) {
+    total_ns = 0;
+    StepLookup lookup(main);
+    VisitWork(*run.store, run.work, [&](const WorkOwner& owner, int64_t ns, int64_t launched_ns) {
+      if (cost.found.Launched(owner) && lookup.IsSteadyAt(launched_ns)) total_ns += double(ns);
+    });
+  }
+  cost.per_step_ns = total_ns / double(main->steady.size());
+  return cost.per_step_ns < kAttentionShare * MeanStepNs(run) ? AttentionCost{} : std::move(cost);
+}
+
 // What one kernel for each row of neighbours would save, ns a step: it passes over the memory that
-// the longest of them does, and a little more. A kernel with no such neighbour stays as it is.
+// the longest of them does, and a little more. A kernel with no such neighbour stays as it is, and
+// attention that is written out has a finding of its own.
 double FusableNs(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steady.empty()) return 0;
@@ -115,6 +141,7 @@ double FusableNs(const RunMeasures& run) {
     int64_t total_ns = 0;
     int64_t longest_ns = 0;
   };
+  const UnfusedAttention attention = CostOfAttention(run).found;
   std::unordered_map<uint32_t, Row> rows;  // by stream
   double saved_ns = 0;
   const auto end_row = [&](Row& row) {
@@ -136,7 +163,7 @@ double FusableNs(const RunMeasures& run) {
     step = lookup.RowAt(at_ns);
     Row& row = rows[kernels.stream[i]];
     const auto known = is_pointwise.find(kernels.demangled_name[i]);
-    if (known == is_pointwise.end() || !known->second) {
+    if (known == is_pointwise.end() || !known->second || attention.Launched(run.work.kernels[i])) {
       end_row(row);
       continue;
     }
@@ -248,6 +275,57 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
        .patch = {.place = "",
                  .diff = "-model = Model().cuda()\n"
                          "+model = torch.compile(Model().cuda())\n"}});
+}
+
+void WrittenOutAttention(const RunMeasures& run, Findings* findings) {
+  const AttentionCost cost = CostOfAttention(run);
+  const UnfusedAttention& found = cost.found;
+  if (found.count == 0) return;
+  // Before 2.0 there is nothing fused; on the CPU it is not with dropout.
+  if (!TrainingProperty(run, "torch.version").empty() && !HasPyTorch(run, 2, 0)) return;
+  if (run.gpu.empty() && found.drops) return;
+  const double step_ns = MeanStepNs(run);
+  const double removable_ns =
+      run.gpu.empty() ? cost.per_step_ns : WithinCpuSlack(run, Effective(run, cost.per_step_ns));
+  const double gain_ns = removable_ns * kAttentionGain;
+  if (!CanBeSeen(run, gain_ns)) return;
+  const double calls = double(found.count) / double(run.steps.Main()->steady.size());
+  const std::string_view name = run.store->Text(found.class_name);
+  const std::string who =
+      name.empty() ? "Attention" : "The attention of `" + std::string(name) + '`';
+  const std::string share = PercentOf(cost.per_step_ns / step_ns);
+  const bool of_pytorch = name == "MultiheadAttention";
+  findings->push_back(
+      {.title = who + " is written out: its scores take " + share + " of a step",
+       .seen = Rounded(calls) + " times a step a softmax stands between two batched products" +
+               (found.module.IsNone()
+                    ? std::string()
+                    : ", first in `" + std::string(run.store->Text(found.module)) + '`') +
+               "; what lies between them (scale, mask, softmax, conversions)" +
+               (found.learns ? " and its backward take " : " takes ") + TimeOf(cost.per_step_ns) +
+               " of a step (" + share + ").",
+       .why = "The scores, a number for each pair of positions, are written to memory and read "
+              "again by each of these operators; a fused attention never does.",
+       .action = of_pytorch
+                     ? "Call it with need_weights=False, so that it takes the fused attention."
+                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask), "
+                       "is_causal=True instead of the mask where a position sees those before it; "
+                       "of transformers' models attn_implementation=\"sdpa\".",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = removable_ns * kAttentionUncertainty,
+       .evidence = {{.kind = "module",
+                     .name = std::string(run.store->Text(found.module)),
+                     .count = found.count,
+                     .per_step_ns = cost.per_step_ns}},
+       .patch = {
+           .place = "",
+           .diff =
+               of_pytorch
+                   ? "-y, _ = attention(q, k, v)\n+y, _ = attention(q, k, v, need_weights=False)\n"
+                   : "-scores = (q @ k.transpose(-2, -1)) * scale\n"
+                     "-scores = scores.masked_fill(mask == 0, float(\"-inf\"))\n"
+                     "-y = F.softmax(scores, dim=-1) @ v\n"
+                     "+y = F.scaled_dot_product_attention(q, k, v, is_causal=True)\n"}});
 }
 
 void LayoutConversions(const RunMeasures& run, Findings* findings) {

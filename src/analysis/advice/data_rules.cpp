@@ -259,10 +259,16 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const ProcessSteps* main = run.steps.Main();
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
-  const double cpu_share = PhaseShareOf(run, PhaseKind::kDataLoading);
-  const double share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading) : cpu_share;
-  if (step_ns == 0 || main == nullptr || share < kDataWait) return;
-  const double exposed_ns = has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
+  if (step_ns == 0 || main == nullptr) return;
+  const double waited_share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading)
+                                      : PhaseShareOf(run, PhaseKind::kDataLoading);
+  if (waited_share < kDataWait) return;
+  const double waited_ns =
+      has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : waited_share * step_ns;
+  // What making iterators takes is another finding's.
+  const double exposed_ns = std::max(0.0, waited_ns - IteratorsMadeInSteps(run).exposed_ns);
+  const double share = waited_share * exposed_ns / waited_ns;
+  if (share < kDataWait) return;
   const bool single = LoadsInTheTrainingProcess(run, *main);
   const int workers = single ? 0 : WorkersOf(run, *main);
   const Processors processors = ProcessorsOf(run, workers);

@@ -1,13 +1,12 @@
 // What the loop does beside forward, backward, optimizer and loading (breakdown/loop_work.h).
 #include <algorithm>
-#include <map>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
+#include "analysis/advice/sampled_callers.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/lines/source_place.h"
-#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -205,65 +204,6 @@ bool IsDeepCopy(const Store& store, const PythonFramesRow& frame) {
          OwnerOfSource(file) == SourceOwner::kPython;
 }
 
-// What samples say of copy.deepcopy: the user's function that called it, by time in steady steps.
-class DeepCopies {
- public:
-  explicit DeepCopies(const Store& store)
-      : store_(store), callers_(store.python_stacks.size(), kUnknown) {}
-
-  SampledTime In(const ProcessSteps& main) {
-    const PythonSamplesTable& samples = store_.python_samples;
-    StepLookup lookup(&main);
-    std::map<uint32_t, int64_t> by_frame;
-    SampledTime time;
-    for (size_t row = 0; row < samples.size(); ++row) {
-      const int64_t middle_ns = samples.start_ns[row] / 2 + samples.end_ns[row] / 2;
-      if (samples.thread[row] != main.thread || samples.python_stack[row].IsNone()) continue;
-      if (!lookup.IsSteadyAt(middle_ns)) continue;
-      const uint32_t caller = CallerOfCopy(samples.python_stack[row]);
-      if (caller == kNoRow) continue;
-      const int64_t ns = samples.end_ns[row] - samples.start_ns[row];
-      time.all_ns += ns;
-      by_frame[caller] += ns;
-    }
-    for (const auto& [frame, ns] : by_frame) {
-      const PythonFramesRow place = store_.python_frames.Row(frame);
-      time.functions.push_back({.file = place.file,
-                                .function = std::string(store_.Text(place.function)),
-                                .line = place.line,
-                                .ns = ns});
-    }
-    std::stable_sort(time.functions.begin(), time.functions.end(),
-                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
-    return time;
-  }
-
- private:
-  static constexpr uint32_t kUnknown = kNoRow - 1;
-
-  // Row of the user's frame that called a deepcopy around the stack's innermost frame; kNoRow:
-  // none.
-  uint32_t CallerOfCopy(PythonStackId innermost) {
-    uint32_t& known = callers_[innermost.row()];
-    if (known != kUnknown) return known;
-    known = kNoRow;
-    bool copies = false;
-    for (PythonStackId stack = innermost; !stack.IsNone();
-         stack = store_.python_stacks.parent[stack.row()]) {
-      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
-      if (frame.IsNone()) continue;
-      const PythonFramesRow place = store_.python_frames.Row(frame.row());
-      copies = copies || IsDeepCopy(store_, place);
-      if (!copies || OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
-      return known = static_cast<uint32_t>(frame.row());
-    }
-    return known;
-  }
-
-  const Store& store_;
-  std::vector<uint32_t> callers_;  // by row of python_stacks
-};
-
 }  // namespace
 
 void DeepCopied(const RunMeasures& run, Findings* findings) {
@@ -271,7 +211,7 @@ void DeepCopied(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (main == nullptr || main->thread.IsNone() || main->steady.empty() || step_ns <= 0) return;
   if (run.store->python_samples.size() == 0) return;
-  const SampledTime copies = DeepCopies(*run.store).In(*main);
+  const SampledTime copies = CallersOf(IsDeepCopy, *run.store).In(*main);
   const double copied_ns = double(copies.all_ns) / double(main->steady.size());
   const double exposed_ns = copied_ns * CpuExposure(run);
   if (copies.functions.empty() || exposed_ns < kDeepCopy * step_ns) return;

@@ -15,14 +15,15 @@ constexpr RuleGroup kSameTime[] = {
     {"channels-last", "unfused-pointwise"},  // norms
     {"pageable-copy", "exposed-copies"},     // copies that nothing hides
     {"dataloader-wait", "straggler"},        // the DataLoader's next
+    {"loader-iterators", "python-work"},     // a sampler that is thrown away
     {"python-work", "straggler"},            // what one rank does beside the others
     {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
-    {"dense-embedding-gradients", "unfused-optimizer-cpu"},  // the optimizer
-    {"set-up-cost", "preprocessing-cost"},                   // before the first step
-    {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},        // waiting for a processor
+    {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
+    {"set-up-cost", "preprocessing-cost"},             // before the first step
+    {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.
     {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
      "host-sync", "launch-blocking", "anomaly-detection", "slow-function"},
@@ -198,6 +199,14 @@ std::string_view TrainingProperty(const RunMeasures& run, std::string_view key) 
 double NumberProperty(const RunMeasures& run, std::string_view key) {
   const std::string text(TrainingProperty(run, key));
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
+}
+
+bool HasPyTorch(const RunMeasures& run, long major, long minor) {
+  const std::string version(TrainingProperty(run, "torch.version"));
+  char* rest = nullptr;
+  const long found = std::strtol(version.c_str(), &rest, 10);
+  if (found != major || *rest != '.') return found > major;
+  return std::strtol(rest + 1, nullptr, 10) >= minor;
 }
 
 int UsableProcessors(const RunMeasures& run) {

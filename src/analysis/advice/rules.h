@@ -7,6 +7,7 @@
 
 #include "analysis/advice/advice.h"
 #include "analysis/advice/thresholds.h"
+#include "analysis/lines/code_samples.h"
 
 namespace batchlight::advice {
 
@@ -47,6 +48,8 @@ double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
 std::string_view TrainingProperty(const RunMeasures& run, std::string_view key);
 // The same as a number; 0 where it was not recorded.
 double NumberProperty(const RunMeasures& run, std::string_view key);
+// Whether PyTorch is at least as new; false where its version was not recorded.
+bool HasPyTorch(const RunMeasures& run, long major, long minor);
 // Those that the job may use; 0: not known.
 int UsableProcessors(const RunMeasures& run);
 // "train.py:41", where the program made or called something; "" where it was not recorded.
@@ -65,6 +68,14 @@ struct WorkerStart {
 };
 // Those of the training loop's thread, validation's too, in order. (data_rules.cpp)
 std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main);
+// Iterators of DataLoaders that steps make, one or more each, and what of making them a step waits
+// for; nothing where that is little or not known. (iterator_rules.cpp)
+struct IteratorsInSteps {
+  double per_step = 0;
+  double exposed_ns = 0;
+  SampledTime sampled;  // functions of the program's own that make them
+};
+IteratorsInSteps IteratorsMadeInSteps(const RunMeasures& run);
 // Whose code the loop is, by what the program imported: its author writes arguments, no loop.
 enum class LoopOwner { kProgram, kTransformers, kLightning };
 LoopOwner OwnerOfLoop(const RunMeasures& run);

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -77,36 +80,106 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
        .patch = saves.by_torch ? SaveBeside(run) : Patch{}});
 }
 
+namespace {
+
+// "torch.compile#`forward` (train.py:30)": what is compiled, where it was recorded.
+std::string_view CompiledFunction(std::string_view name) {
+  const size_t at = name.find('#');
+  return at == name.npos ? std::string_view() : name.substr(at + 1);
+}
+
+// Compilations of the loop that come again: while it is steady, and before, where step after step
+// compiles. What the first of these steps compiles is the program's first compilation.
+struct Compilations {
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  size_t steps = 0;                                // before the steady ones, that compile
+  std::map<std::string_view, uint64_t> functions;  // how often each, where that was recorded
+
+  void Add(const Store& store, size_t row) {
+    const PhaseCallsTable& phases = store.phase_calls;
+    ++count;
+    total_ns += phases.end_ns[row] - phases.start_ns[row];
+    const std::string_view function = CompiledFunction(store.Text(phases.name[row]));
+    if (!function.empty()) ++functions[function];
+  }
+  void Add(const Compilations& more) {
+    count += more.count;
+    total_ns += more.total_ns;
+    for (const auto& [function, times] : more.functions) functions[function] += times;
+  }
+  // The one that compiled most often; nullptr: not known.
+  const std::pair<const std::string_view, uint64_t>* Most() const {
+    const auto most =
+        std::max_element(functions.begin(), functions.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == functions.end() ? nullptr : &*most;
+  }
+};
+
+bool IsOutermostCompilation(const PhaseCallsTable& phases, size_t row) {
+  if (phases.phase[row] != Phase::kCompile || phases.end_ns[row] == kOpenEnd) return false;
+  for (PhaseCallId above = phases.parent[row]; !above.IsNone();
+       above = phases.parent[above.row()]) {
+    if (phases.phase[above.row()] == Phase::kCompile) return false;
+  }
+  return true;
+}
+
+Compilations CompiledAgain(const Store& store, const ProcessSteps& main) {
+  const PhaseCallsTable& phases = store.phase_calls;
+  const int64_t steady_ns = main.steps[main.steady.front()].start_ns;
+  const int64_t last_ns = main.steps[main.steady.back()].end_ns;
+  Compilations early, found;
+  std::set<size_t> early_steps;
+  StepLookup lookup(&main);
+  for (size_t row = 0; row < phases.size(); ++row) {
+    const int64_t start_ns = phases.start_ns[row];
+    if (!IsOutermostCompilation(phases, row) || start_ns >= last_ns) continue;
+    if (store.threads.process[phases.thread[row].row()] != main.process) continue;
+    if (start_ns >= steady_ns) {
+      found.Add(store, row);
+      continue;
+    }
+    const size_t step = lookup.RowAt(start_ns);
+    if (step == StepLookup::kNone) continue;
+    early_steps.insert(step);
+    if (step != *early_steps.begin()) early.Add(store, row);
+  }
+  if (double(early_steps.size()) > kCompilingSteps) found.Add(early);
+  found.steps = early_steps.size();
+  return found;
+}
+
+}  // namespace
+
 void Recompilation(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steady.empty()) return;
-  const PhaseCallsTable& phases = run.store->phase_calls;
-  const int64_t first_ns = main->steps[main->steady.front()].start_ns;
-  const int64_t last_ns = main->steps[main->steady.back()].end_ns;
-  uint64_t count = 0;
-  int64_t total_ns = 0;
-  for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != Phase::kCompile || !phases.parent[row].IsNone() ||
-        phases.end_ns[row] == kOpenEnd) {
-      continue;
-    }
-    if (phases.start_ns[row] < first_ns || phases.start_ns[row] >= last_ns) continue;
-    ++count;
-    total_ns += phases.end_ns[row] - phases.start_ns[row];
-  }
-  if (count == 0) return;
-  const double per_step_ns = double(total_ns) / double(main->steps.size());
+  const Compilations again = CompiledAgain(*run.store, *main);
+  if (again.count == 0) return;
+  const auto total_ns = double(again.total_ns);
+  const auto* function = again.Most();
+  const std::string name(function == nullptr ? "" : function->first);
+  const bool gives_up = double(again.steps) >= kCompileLimit;
   findings->push_back(
-      {.title = "torch.compile compiles again while training",
-       .seen = std::to_string(count) + " compilations after the warm-up took " +
-               TimeOf(double(total_ns)) + ".",
+      {.title = name.empty() ? "torch.compile compiles again while training"
+                             : name + ": torch.compile compiles it again while training",
+       .seen = std::to_string(again.count) + " compilations after the first" +
+               (name.empty() ? "" : ", " + std::to_string(function->second) + " of " + name + ",") +
+               " took " + TimeOf(total_ns) + "." +
+               (gives_up ? " After " + Rounded(kCompileLimit) +
+                               " of one function (torch._dynamo.config.recompile_limit) PyTorch "
+                               "gives up and runs it uncompiled."
+                         : ""),
        .why = "A guard failed: an input had a new size, or a Python value that was compiled in "
-              "changed.",
-       .action = "Run with TORCH_LOGS=recompiles to see which guard; mark changing sizes with "
-                 "torch._dynamo.mark_dynamic, or pad the inputs to a few sizes.",
-       .gain_ns = per_step_ns,
-       .uncertainty_ns = per_step_ns * kRecompilationUncertainty,
-       .evidence = {{.kind = "call", .name = "torch.compile", .count = count}}});
+              "changed, as a counter that an attribute holds.",
+       .action = "Run with TORCH_LOGS=recompiles to see which guard. Keep a number that changes "
+                 "in a tensor (a buffer, filled outside of what is compiled); mark changing sizes "
+                 "with torch._dynamo.mark_dynamic, or pad the inputs to a few sizes.",
+       .evidence = {{.kind = "call", .name = "torch.compile", .count = again.count}},
+       .run_gain_ns = total_ns,
+       .run_uncertainty_ns = total_ns * kRecompilationUncertainty});
 }
 
 }  // namespace batchlight::advice

@@ -1,0 +1,77 @@
+// A new iterator of a DataLoader in every step.
+#include <algorithm>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "analysis/advice/sampled_callers.h"
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight::advice {
+namespace {
+
+// A sampler that makes its order, or whose generator is thrown away with it.
+bool IsSampler(const Store& store, const PythonFramesRow& frame) {
+  const std::string_view function = store.Text(frame.function);
+  return function.ends_with("Sampler.__iter__") ||
+         (function.ends_with("__iter__") && store.Text(frame.file).ends_with("/sampler.py"));
+}
+
+double IteratorsPerStep(const RunMeasures& run, const ProcessSteps& main) {
+  const PhaseCallsTable& phases = run.store->phase_calls;
+  StepLookup lookup(&main);
+  size_t count = 0;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    count += phases.phase[row] == Phase::kDataLoaderInit && phases.thread[row] == main.thread &&
+             lookup.IsSteadyAt(phases.start_ns[row]);
+  }
+  return double(count) / double(main.steady.size());
+}
+
+}  // namespace
+
+IteratorsInSteps IteratorsMadeInSteps(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty() || step_ns <= 0) return {};
+  IteratorsInSteps made{.per_step = IteratorsPerStep(run, *main)};
+  if (made.per_step < kIteratorsPerStep) return {};
+  made.sampled = CallersOf(IsSampler, *run.store).In(*main);
+  made.exposed_ns = double(made.sampled.all_ns) / double(main->steady.size());
+  if (run.gpu.MainBreakdown() != nullptr) {  // a GPU that works meanwhile hides it
+    made.exposed_ns = std::min(made.exposed_ns, GpuPartNs(run, GpuPart::kIdleDataLoading) +
+                                                    GpuPartNs(run, GpuPart::kIdlePython));
+  }
+  return made.exposed_ns < kIteratorsMade * step_ns ? IteratorsInSteps{} : made;
+}
+
+void LoaderIterators(const RunMeasures& run, Findings* findings) {
+  const IteratorsInSteps made = IteratorsMadeInSteps(run);
+  if (made.exposed_ns <= 0) return;
+  const std::string where = FunctionText(*run.store, made.sampled.functions.front());
+  const std::string share = PercentOf(made.exposed_ns / MeanStepNs(run));
+  findings->push_back(
+      {.title = where + " makes a new iterator of a DataLoader in every step, " + share + " of it",
+       .seen = "A step makes " + Rounded(made.per_step) +
+               " iterators, and samples of Python find it in their samplers for " +
+               TimeOf(made.exposed_ns) + " (" + share + "), called by " + where + ".",
+       .why =
+           "A new iterator draws the order of all samples again (RandomSampler: a permutation of "
+           "the whole data set as a list), and one batch of it is used.",
+       .action =
+           "Make the iterator once, before the loop, and go on with it: next(iterator), and a "
+           "new one only when it has ended.",
+       .gain_ns = made.exposed_ns * kIteratorsMadeGain,
+       .uncertainty_ns = made.exposed_ns * kIteratorsMadeUncertainty,
+       .evidence = {{.kind = "call",
+                     .name = "DataLoader.__iter__",
+                     .per_step_ns = made.exposed_ns}},
+       .patch = {.place = "",
+                 .diff = "+def endless(loader):\n"
+                         "+    while True:\n"
+                         "+        yield from loader\n"
+                         "+batches = endless(loader)  # before the loop\n"
+                         "-batch = next(iter(loader))\n"
+                         "+batch = next(batches)\n"}});
+}
+
+}  // namespace batchlight::advice
