@@ -28,6 +28,16 @@ bool UsesClassOf(const std::vector<Update>& updates, Span span, uint64_t family)
                      [&](const Update& update) { return update.family == family; });
 }
 
+// A few updates by one of several classes that take turns in `loop`.
+bool IsTaskAlone(const std::vector<Update>& updates, Span loop, Span span) {
+  const uint64_t family = updates[span.begin].family;
+  const auto begin = updates.begin() + static_cast<ptrdiff_t>(loop.begin);
+  const auto end = updates.begin() + static_cast<ptrdiff_t>(loop.end);
+  const auto same =
+      std::count_if(begin, end, [&](const Update& update) { return update.family == family; });
+  return span.size() * 5 < loop.size() && same > 0 && same < end - begin;
+}
+
 // Where no optimizer of the updates before steps again: another model begins.
 std::vector<Span> ModelsOf(const std::vector<Update>& updates) {
   std::unordered_map<uint64_t, size_t> last;
@@ -50,6 +60,8 @@ std::vector<Span> ModelsOf(const std::vector<Update>& updates) {
     models[i].end = models[i + 1].end;
     models.erase(models.begin() + static_cast<ptrdiff_t>(i) + 1);
   }
+  // After the last iteration of such a loop, tasks alone are how it is judged: they end none.
+  while (models.size() > 1 && IsTaskAlone(updates, models[0], models.back())) models.pop_back();
   return models;
 }
 

@@ -91,6 +91,27 @@ TEST(UpdatePattern, AnInnerOptimizerMadeForEachTaskStandsForItsClass) {
   EXPECT_EQ(FindUpdatePattern(updates).ends.size(), 12u);
 }
 
+// Iterations of four tasks, each with an optimizer of its own that steps three times, and then six
+// tasks alone, by which the result is judged.
+TEST(UpdatePattern, TasksBehindTheLoopEndNoIteration) {
+  std::vector<Update> updates;
+  uint64_t owner = 100;
+  const auto task = [&] {
+    ++owner;
+    for (int i = 0; i < 3; ++i) updates.push_back({.owner = owner, .family = 1});
+  };
+  for (int iteration = 0; iteration < 42; ++iteration) {
+    for (int i = 0; i < 4; ++i) task();
+    updates.push_back({.owner = 7, .family = 7});
+  }
+  const size_t last = updates.size() - 1;
+  for (int i = 0; i < 6; ++i) task();
+  const UpdatePattern pattern = FindUpdatePattern(updates);
+  ASSERT_EQ(pattern.ends.size(), 42u);
+  EXPECT_EQ(pattern.ends.front(), 12u);
+  EXPECT_EQ(pattern.ends.back(), last);
+}
+
 TEST(UpdatePattern, WithoutARegularPatternEveryUpdateIsAnIteration) {
   EXPECT_EQ(FindUpdatePattern(Updates("abbabaaabbabbbaabababbbaaab")).ends.size(), 27u);
 }

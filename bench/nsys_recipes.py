@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `batchlight recipe` takes beside `nsys recipe`, on the same eight reports of nsys.
 
-    bench/gpu/nsys_recipes.py --nsys NSYS [--build build/release] [--python python3] [--steps 300] [--rounds 3]
+    bench/nsys_recipes.py --nsys NSYS [--build build/release] [--python python3] [--steps 300] [--rounds 3]
                               [--recipes cuda_gpu_kern_sum,...] [--inputs FOLDER] [--json FILE]
 
 Records a training loop eight times (one GPU is enough, one run after the other; RANK is 0 to 7) with nsys, or takes the
