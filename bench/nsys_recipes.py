@@ -2,15 +2,17 @@
 """How long `batchlight recipe` takes beside `nsys recipe`, on the same eight reports of nsys.
 
     bench/nsys_recipes.py --nsys NSYS [--build build/release] [--python python3] [--steps 300] [--rounds 3]
-                              [--recipes cuda_gpu_kern_sum,...] [--inputs FOLDER] [--json FILE]
+                          [--recipes cuda_gpu_kern_sum,...] [--inputs FOLDER] [--json FILE]
 
 Records a training loop eight times (one GPU is enough, one run after the other; RANK is 0 to 7) with nsys, or takes the
 *.nsys-rep of FOLDER, and has nsys export each to SQLite, which is what batchlight reads. nsys's recipes export for
 themselves, into a folder beside the report that they find again: their first run is told apart and is in no ratio.
 Both sides in turn, medians. `--mode none` (one process), as nsys's default starts a pool of Python processes for each
-recipe, and `--mode concurrent`. The aim is 20 times as fast. Exit status 1 where it is missed, 2 where nothing could be compared.
+recipe, and `--mode concurrent`. The aim is 20 times as fast. Exit status 1 where it is missed, 2 where nothing could
+be compared.
 """
 import argparse
+import atexit
 import glob
 import json
 import os
@@ -106,6 +108,8 @@ def main():
         print("no nsys: --nsys names it")
         return 2
     folder = options.inputs or tempfile.mkdtemp(prefix="nsys-recipes-")
+    if not options.inputs:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     if not options.inputs:
         make_reports(folder)
     reports = sorted(glob.glob(os.path.join(folder, "*.nsys-rep")))

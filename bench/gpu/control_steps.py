@@ -166,8 +166,8 @@ def trainer_loop(torch):
             torch.cuda.synchronize()
             self.turn.step_ended()
 
-    config = transformers.BertConfig(vocab_size=8000, hidden_size=512, num_hidden_layers=6, num_attention_heads=8,
-                                     intermediate_size=2048, num_labels=20)
+    config = transformers.BertConfig(vocab_size=8000, hidden_size=512, num_hidden_layers=6,
+                                     num_attention_heads=8, intermediate_size=2048, num_labels=20)
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.TrainingArguments(
             folder, max_steps=1 << 20, per_device_train_batch_size=32, save_strategy="no", logging_steps=25,
@@ -304,7 +304,8 @@ def main():
         program = [options.python, os.path.abspath(__file__), "--loop", loop_name]
         commands = {"plain": program}
         for name, more in modes.items():
-            commands[name] = program if more is None else [tool, "profile", "-f", "true", "-o", os.path.join(folder, name), *flags,
+            output = os.path.join(folder, name)
+            commands[name] = program if more is None else [tool, "profile", "-f", "true", "-o", output, *flags,
                               *more, "--", *program]
         try:
             ring = Ring(folder, commands)
@@ -321,7 +322,8 @@ def main():
         recorded, half = ratio_of(turns["recorded"], turns["plain"])
         for name in modes:
             ratio, spread = ratio_of(turns[name], turns["plain"])
-            said, words = ({}, "") if modes[name] is None else statement(tool, os.path.join(folder, name + ".batchlight"))
+            recording = os.path.join(folder, name + ".batchlight")
+            said, words = ({}, "") if modes[name] is None else statement(tool, recording)
             row["modes"][name] = {"ratio": ratio, "spread": spread, "said": said, "words": words}
             verdict = ""
             if name in ("recorded", "control"):

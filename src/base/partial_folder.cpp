@@ -65,6 +65,7 @@ Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mo
   if (held) SetMode(*held, mode_at_end & ~kOthers);
   // Another folder of this user may have been moved to the name, with files that we would replace.
   if (!held || !held->IsOurs() || !held->Names().empty()) {
+    if (held) SetMode(*held, mode_at_end);
     return Exchanged(folder);
   }
   held->Lock();  // LeftPartialFolders() sees by it that we live

@@ -71,7 +71,7 @@ TEST(AttentionRules, OtherSoftmaxesAreLeftAlone) {
            // Products of a batch without a softmax.
            {kProduct, "aten::mul", "aten::relu", "aten::mul", kProduct},
            // The CPU's fused attention cannot drop.
-           {kProduct, "aten::mul", "aten::softmax", "aten::dropout", kProduct},
+           {kProduct, "aten::mul", "aten::softmax", "aten::bernoulli_", kProduct},
        }) {
     EXPECT_EQ(FindRule(FindingsOfForward(forward, {4, 3, 1, 0}), "unfused-attention"), nullptr)
         << forward[1];

@@ -16,34 +16,43 @@ struct OwnSums {
       0;  // from the first of a row of them to the end of the last, waiting and dividing too
 };
 
-// When the main thread does something else than sum up: calls a module, goes backward, steps.
-std::vector<int64_t> StartsOfOther(const RunMeasures& run, ThreadId thread) {
-  std::vector<int64_t> starts;
+struct Start {
+  int64_t ns = 0;
+  bool is_backward = false;
+};
+
+// When the main thread calls a module, goes backward, steps.
+std::vector<Start> StartsOfWork(const RunMeasures& run, ThreadId thread) {
+  std::vector<Start> starts;
   const ModuleCallsTable& modules = run.store->module_calls;
   const ThreadSpans::Rows calls = ThreadSpans(modules.thread).Of(thread);
-  for (uint32_t row = calls.begin; row < calls.end; ++row) starts.push_back(modules.start_ns[row]);
+  for (uint32_t row = calls.begin; row < calls.end; ++row)
+    starts.push_back({modules.start_ns[row]});
   const PhaseCallsTable& phases = run.store->phase_calls;
   const ThreadSpans::Rows rows = ThreadSpans(phases.thread).Of(thread);
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const Phase phase = phases.phase[row];
     if (phase == Phase::kBackward || phase == Phase::kOptimizerStep) {
-      starts.push_back(phases.start_ns[row]);
+      starts.push_back({phases.start_ns[row], phase == Phase::kBackward});
     }
   }
-  std::sort(starts.begin(), starts.end());
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const Start& a, const Start& b) { return a.ns < b.ns; });
   return starts;
 }
 
-// What the main thread sums up over ranks itself, beside what backward does
-// (DistributedDataParallel's buckets, on the CPU by the same thread).
+// What the main thread sums up over ranks itself between a backward and whatever it does next. Not
+// what backward does (DistributedDataParallel's buckets, on the CPU by the same thread), nor a
+// forward (tensors that ranks share), nor an optimizer.
 OwnSums SumsInSteps(const RunMeasures& run, const ProcessSteps& main) {
   const OperatorCallsTable& operators = run.store->operator_calls;
   const PhaseCallsTable& phases = run.store->phase_calls;
-  const std::vector<int64_t> others = StartsOfOther(run, main.thread);
+  const std::vector<Start> starts = StartsOfWork(run, main.thread);
   const ThreadSpans::Rows calls = ThreadSpans(operators.thread).Of(main.thread);
   const ThreadSpans::Rows of_phases = ThreadSpans(phases.thread).Of(main.thread);
   StepLookup lookup(&main);
   uint32_t phase = of_phases.begin;
+  size_t next = 0;  // of the starts: the first behind the sum
   int64_t backward_until_ns = 0, last_end_ns = 0;
   OwnSums sums;
   for (uint32_t row = calls.begin; row < calls.end; ++row) {
@@ -53,11 +62,11 @@ OwnSums SumsInSteps(const RunMeasures& run, const ProcessSteps& main) {
       if (phases.phase[phase] != Phase::kBackward) continue;
       backward_until_ns = std::max(backward_until_ns, phases.end_ns[phase]);
     }
-    if (start_ns < backward_until_ns || end_ns == kOpenEnd || !lookup.IsSteadyAt(start_ns))
-      continue;
+    while (next < starts.size() && starts[next].ns <= start_ns) ++next;
+    if (next == 0 || !starts[next - 1].is_backward || start_ns < backward_until_ns) continue;
+    if (end_ns == kOpenEnd || start_ns < last_end_ns || !lookup.IsSteadyAt(start_ns)) continue;
     ++sums.count;
-    const auto other = std::lower_bound(others.begin(), others.end(), last_end_ns);
-    const bool goes_on = last_end_ns > 0 && (other == others.end() || *other > start_ns);
+    const bool goes_on = last_end_ns > starts[next - 1].ns;
     sums.ns += end_ns - (goes_on ? last_end_ns : start_ns);
     last_end_ns = end_ns;
   }

@@ -114,9 +114,12 @@ struct AttentionCost {
 AttentionCost CostOfAttention(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steady.empty()) return {};
+  // Before 2.0 there is nothing fused; on the CPU it is not with dropout.
+  if (!TrainingProperty(run, "torch.version").empty() && !HasPyTorch(run, 2, 0)) return {};
   AttentionCost cost{.found =
                          FindUnfusedAttention(*run.store, *main, run.inputs->marks, run.links)};
   if (double(cost.found.count) < kCallOfEveryStep * double(main->steady.size())) return {};
+  if (run.gpu.empty() && cost.found.drops) return {};
   auto total_ns = double(cost.found.cpu_ns);
   if (!run.gpu.empty()) {
     total_ns = 0;
@@ -281,9 +284,6 @@ void WrittenOutAttention(const RunMeasures& run, Findings* findings) {
   const AttentionCost cost = CostOfAttention(run);
   const UnfusedAttention& found = cost.found;
   if (found.count == 0) return;
-  // Before 2.0 there is nothing fused; on the CPU it is not with dropout.
-  if (!TrainingProperty(run, "torch.version").empty() && !HasPyTorch(run, 2, 0)) return;
-  if (run.gpu.empty() && found.drops) return;
   const double step_ns = MeanStepNs(run);
   const double removable_ns =
       run.gpu.empty() ? cost.per_step_ns : WithinCpuSlack(run, Effective(run, cost.per_step_ns));

@@ -34,7 +34,8 @@ Part PartOf(std::string_view name) {
     return Part::kProduct;
   }
   if (name == "_softmax" || name == "softmax" || name == "_safe_softmax") return Part::kSoftmax;
-  return name == "dropout" || name == "native_dropout" ? Part::kDropout : Part::kOther;
+  // aten::dropout is called to drop nothing, too.
+  return name == "bernoulli_" || name == "native_dropout" ? Part::kDropout : Part::kOther;
 }
 
 class AttentionFinder {
@@ -106,6 +107,7 @@ class AttentionFinder {
     if (found_.is_between.empty()) found_.is_between.resize(operators_.size());
     int64_t until_ns = INT64_MIN;
     for (uint32_t row = first_; row < second; ++row) {
+      if (operators_.scope[row] != OperatorScope::kFunction) continue;  // may hold the product
       found_.is_between[row] = true;
       if (operators_.start_ns[row] < until_ns) continue;
       until_ns = ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);

@@ -2,6 +2,7 @@
 // step.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace batchlight {
 
-inline constexpr double kNoSteps = -1;  // a share: the rank has no step there
+// A share: the rank has no step there.
+inline constexpr double kNoSteps = -std::numeric_limits<double>::infinity();
 
 struct RankMap {
   std::vector<std::string> columns;

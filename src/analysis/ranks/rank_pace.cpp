@@ -79,6 +79,7 @@ LostToRank MeasureLostTo(size_t late, const Store& store, const StepSet& steps,
     const double gpu_ns = rank.compute_ns + rank.copies_ns +
                           std::max(0.0, rank.exposed_communication_ns - rank.waited_ns);
     const size_t common = std::min(own.steady.size(), process.steady.size());
+    if (common == 0) continue;
     std::vector<double> on_cpu, on_gpu;
     for (size_t k = 0; k < common; ++k) {
       const auto step_ns = double(own.steps[own.steady[k]].duration_ns());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace batchlight {
 namespace {
@@ -28,15 +29,25 @@ bool UsesClassOf(const std::vector<Update>& updates, Span span, uint64_t family)
                      [&](const Update& update) { return update.family == family; });
 }
 
-// A few updates by one of several classes that take turns in `loop`.
-bool IsTaskAlone(const std::vector<Update>& updates, Span loop, Span span) {
-  const uint64_t family = updates[span.begin].family;
-  const auto begin = updates.begin() + static_cast<ptrdiff_t>(loop.begin);
-  const auto end = updates.begin() + static_cast<ptrdiff_t>(loop.end);
-  const auto same =
-      std::count_if(begin, end, [&](const Update& update) { return update.family == family; });
-  return span.size() * 5 < loop.size() && same > 0 && same < end - begin;
-}
+// The classes of a loop's optimizers, and of each whether it has more than one: such are made anew
+// for each task.
+class ClassesOf {
+ public:
+  ClassesOf(const std::vector<Update>& updates, Span loop) : size_(loop.size()) {
+    for (size_t i = loop.begin; i < loop.end; ++i) {
+      const auto [known, first] = owner_.try_emplace(updates[i].family, updates[i].owner);
+      if (!first && known->second != updates[i].owner) several_.insert(updates[i].family);
+    }
+  }
+  bool IsTask(uint64_t family, Span span) const {
+    return owner_.size() > 1 && several_.contains(family) && span.size() * 5 < size_;
+  }
+
+ private:
+  size_t size_;
+  std::unordered_map<uint64_t, uint64_t> owner_;  // the first, by class
+  std::unordered_set<uint64_t> several_;
+};
 
 // Where no optimizer of the updates before steps again: another model begins.
 std::vector<Span> ModelsOf(const std::vector<Update>& updates) {
@@ -61,7 +72,10 @@ std::vector<Span> ModelsOf(const std::vector<Update>& updates) {
     models.erase(models.begin() + static_cast<ptrdiff_t>(i) + 1);
   }
   // After the last iteration of such a loop, tasks alone are how it is judged: they end none.
-  while (models.size() > 1 && IsTaskAlone(updates, models[0], models.back())) models.pop_back();
+  const ClassesOf classes(updates, models[0]);
+  while (models.size() > 1 && classes.IsTask(updates[models.back().begin].family, models.back())) {
+    models.pop_back();
+  }
   return models;
 }
 

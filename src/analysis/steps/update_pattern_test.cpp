@@ -112,6 +112,13 @@ TEST(UpdatePattern, TasksBehindTheLoopEndNoIteration) {
   EXPECT_EQ(pattern.ends.back(), last);
 }
 
+// A GAN of two classes, and then a classifier with a new optimizer of one of them.
+TEST(UpdatePattern, AnotherTrainingBehindTheLoopCounts) {
+  std::vector<Update> updates = Updates(Repeated("ab", 50));
+  for (Update& update : Updates(Repeated("A", 15))) updates.push_back(update);
+  EXPECT_EQ(FindUpdatePattern(updates).ends.size(), 65u);
+}
+
 TEST(UpdatePattern, WithoutARegularPatternEveryUpdateIsAnIteration) {
   EXPECT_EQ(FindUpdatePattern(Updates("abbabaaabbabbbaabababbbaaab")).ends.size(), 27u);
 }

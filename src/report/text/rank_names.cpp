@@ -4,18 +4,25 @@
 
 namespace batchlight {
 
+namespace {
+
+// "3", "process 4711"
+std::string NumberOf(const RankTimes& rank) {
+  return rank.rank < 0 ? "process " + std::to_string(rank.pid) : std::to_string(rank.rank);
+}
+
+}  // namespace
+
 std::string RankName(const JobResult& job, size_t row) {
   const RankTimes& rank = job.ranks[row];
-  if (rank.rank < 0) return "process " + std::to_string(rank.pid);
-  std::string name = std::to_string(rank.rank);
-  if (job.grid) name += " (" + CleanText(job.grid->PlaceText(rank.rank)) + ")";
+  std::string name = NumberOf(rank);
+  if (rank.rank >= 0 && job.grid) name += " (" + CleanText(job.grid->PlaceText(rank.rank)) + ")";
   return name;
 }
 
 std::string RankLineName(const JobResult& job, const RankLine& line) {
   if (line.end - line.begin == 1) return RankName(job, line.begin);
-  return std::to_string(job.ranks[line.begin].rank) + "-" +
-         std::to_string(job.ranks[line.end - 1].rank);
+  return NumberOf(job.ranks[line.begin]) + "-" + NumberOf(job.ranks[line.end - 1]);
 }
 
 }  // namespace batchlight

@@ -76,7 +76,8 @@ export class HeatMap {
 
   private rankName(line: number, column: number): string {
     const worst = this.map.worst?.[line][column];
-    return worst === undefined ? `rank ${this.job.lines[line]}` : `rank ${this.job.ranks[worst]}`;
+    const name = String(worst === undefined ? this.job.lines[line] : this.job.ranks[worst]);
+    return /^\d/.test(name) ? `rank ${name}` : name;  // "process 4711"
   }
 
   // --- reading -----------------------------------------------------------------------------------
