@@ -45,9 +45,9 @@ constexpr size_t StringBytes(size_t bytes) {
   return BytesRecordBytes(sizeof(format::StringRecord), bytes);
 }
 
-// For who changes records where they lie, without a Guard: as long as it lives, the chunk that was
-// open at its begin stays mapped, though a signal handler or what the thread allocates meanwhile
-// open the next one.
+// For who changes records where they lie, without a Guard: while it lives, the chunk that was open
+// last stays mapped, though a signal handler or what the thread allocates meanwhile open the next
+// one. Two chunks opened in one such moment, by a handler that writes a lot, are not foreseen.
 class InPlace {
  public:
   InPlace() : before_(t_thread.in_place) {
