@@ -12,8 +12,7 @@ namespace {
 
 struct OwnSums {
   uint64_t count = 0;
-  int64_t ns =
-      0;  // from the first of a row of them to the end of the last, waiting and dividing too
+  int64_t ns = 0;  // from the first in a row to the end of the last, waiting and dividing too
 };
 
 struct Start {

@@ -51,26 +51,33 @@ TEST(LoopRules, WhatSomeStepsDoForLongIsNamed) {
   EXPECT_EQ(FindRule(FindingsOfDrawing(kMs), "python-work"), nullptr) << "it only waited";
 }
 
-// Steps of 10 ms, for half of which samples are in `inner` of `file`, called by the user's
-// `update`.
-std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
-  StoreBuilder build;
+// The stack of `inner` of `file`, called by the user's `function` in a line of train.py.
+PythonStackId CalledBy(const char* function, uint32_t line, const char* file, const char* inner,
+                       StoreBuilder& build) {
   build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
-                                      .function = build.Text("update"),
+                                      .function = build.Text(function),
                                       .first_line = 70,
-                                      .line = 79});
+                                      .line = line});
   build.store().python_frames.Append(
       {.file = build.Text(file), .function = build.Text(inner), .line = 128});
   build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
   build.store().python_stacks.Append(
       {.frame = PythonFrameId::At(1), .parent = PythonStackId::At(0)});
+  return PythonStackId::At(1);
+}
+
+// Steps of 10 ms, for half of which samples are in `inner` of `file`, called by the user's
+// `update`.
+std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
+  StoreBuilder build;
+  const PythonStackId stack = CalledBy("update", 79, file, inner, build);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0, t = 0; i < 30; ++i, t += 10 * kMs) {
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
     build.store().python_samples.Append({.start_ns = t + kMs,
                                          .end_ns = t + 6 * kMs,
                                          .thread = thread,
-                                         .python_stack = PythonStackId::At(1),
+                                         .python_stack = stack,
                                          .samples = 1});
   }
   const Store store = build.Build();
@@ -99,15 +106,7 @@ TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {
 // iterator of their loader.
 std::vector<Finding> FindingsOfIterators(int every, const char* file, const char* inner) {
   StoreBuilder build;
-  build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
-                                      .function = build.Text("train"),
-                                      .first_line = 70,
-                                      .line = 91});
-  build.store().python_frames.Append(
-      {.file = build.Text(file), .function = build.Text(inner), .line = 167});
-  build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
-  build.store().python_stacks.Append(
-      {.frame = PythonFrameId::At(1), .parent = PythonStackId::At(0)});
+  const PythonStackId stack = CalledBy("train", 91, file, inner, build);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0, t = 0; i < 30; ++i, t += 10 * kMs) {
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
@@ -121,7 +120,7 @@ std::vector<Finding> FindingsOfIterators(int every, const char* file, const char
     build.store().python_samples.Append({.start_ns = t + kMs,
                                          .end_ns = t + 5 * kMs,
                                          .thread = thread,
-                                         .python_stack = PythonStackId::At(1),
+                                         .python_stack = stack,
                                          .samples = 1});
   }
   const Store store = build.Build();
