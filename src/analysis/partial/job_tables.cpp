@@ -177,7 +177,7 @@ RowSource TableOfCollectives(const JobResult& job) {
             const RankPartial& partial = *job.details[rank].partial;
             const RankCalls& calls = partial.calls;
             const CallKind& kind = calls.kinds[calls.kind[call]];
-            const size_t step = calls.StepOf(call, 0);
+            const size_t step = calls.StepOf(call);
             const bool numbered = !IsBetweenTwo(kind.operation);
             const uint32_t kernel = calls.kernel[call];
             cells = CellRow(RankCell(job.ranks[rank].rank),

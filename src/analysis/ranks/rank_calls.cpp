@@ -118,9 +118,7 @@ class Collector {
 
 }  // namespace
 
-size_t RankCalls::StepOf(size_t call, size_t guess) const {
-  const bool known = guess < step_begin.size() && guess + 1 < step_begin.size();
-  if (known && step_begin[guess] <= call && call < step_begin[guess + 1]) return guess;
+size_t RankCalls::StepOf(size_t call) const {
   if (step_begin.empty() || call < step_begin.front() || call >= step_begin.back()) {
     return SIZE_MAX;
   }

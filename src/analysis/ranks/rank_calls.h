@@ -35,8 +35,8 @@ struct RankCalls {
   std::vector<uint32_t> step_begin;
 
   size_t size() const { return kind.size(); }
-  // Of a call; SIZE_MAX: in none. `guess`: the step that it is likely in.
-  size_t StepOf(size_t call, size_t guess) const;
+  // Of a call; SIZE_MAX: in none.
+  size_t StepOf(size_t call) const;
 };
 
 // By row of `processes`: calls of a process in no step have no step_begin. What lies between two
