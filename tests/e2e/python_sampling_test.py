@@ -2,6 +2,7 @@
 """--python-sampling: from outside, each thread is found in the functions in which its own clock says that it
 was, by every Python that there is; in forked children, generators, deep recursion; and where it is off. Shares are
 of the program's own processor time, so a busy machine changes none."""
+import math
 import os
 import subprocess
 import sys
@@ -78,13 +79,22 @@ class Sampled(InFolder):
     def functions(self):
         return {row["Function"].rpartition(".")[2]: row for row in self.table("python_samples")}
 
+    def looks(self):
+        """As many looks of one weight would tell as much: a tool that gets no processor looks less often, and
+        each look then stands for more."""
+        rows = [(int(sample.fields["samples"]), int(sample.fields.get("cpu_ns", 0)))
+                for sample in dump(self.path("run.batchlight")) if sample.kind == "PythonSample"]
+        return sum(ns for _, ns in rows) ** 2 / sum(ns ** 2 / max(1, looks) for looks, ns in rows)
+
     def expect_shares(self, least_ns):
         rows = self.functions()
         cpu = {name: rows.get(name, {}).get("Self CPU", 0) for name in SHARES}
         self.assertGreater(sum(cpu.values()), least_ns, rows)
+        looks = self.looks()
         for name, share in SHARES.items():
-            # A tool that gets no processor looks less often, and each look then stands for more.
-            self.assertAlmostEqual(cpu[name] / sum(cpu.values()), share, delta=0.2, msg=cpu)
+            by_chance = 5 * math.sqrt(share * (1 - share) / looks)
+            self.assertAlmostEqual(cpu[name] / sum(cpu.values()), share, delta=0.05 + by_chance,
+                                   msg="%s, %.0f looks" % (cpu, looks))
         return rows
 
 

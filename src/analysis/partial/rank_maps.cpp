@@ -1,6 +1,7 @@
 #include "analysis/partial/rank_maps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
@@ -97,6 +98,7 @@ RankMap RanksByStep(const JobResult& job) {
   for (const std::vector<double>& own : steps.own_ns) {
     std::vector<double>& share = map.share.emplace_back(map.columns.size(), kNoSteps);
     for (size_t column = 0; column < std::min(own.size(), share.size()); ++column) {
+      if (std::isnan(own[column])) continue;
       share[column] = (own[column] - steps.usual_ns[column]) / job.step_ns;
     }
   }

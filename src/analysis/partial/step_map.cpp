@@ -1,48 +1,75 @@
 #include "analysis/partial/step_map.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "analysis/numbers/quantile.h"
 
 namespace batchlight {
 namespace {
 
-std::vector<double> ColumnsOf(const StepsOfRank& rank, size_t steps_per_column) {
-  std::vector<double> columns;
-  for (size_t begin = 0; begin < rank.steady.size(); begin += steps_per_column) {
-    const size_t end = std::min(begin + steps_per_column, rank.steady.size());
-    double sum = 0;
-    for (size_t i = begin; i < end; ++i) {
-      const uint32_t row = rank.steady[i];
-      const int64_t lost = row < rank.lost_ns.size() ? rank.lost_ns[row] : 0;
-      sum += double(std::max<int64_t>(0, rank.step_ns[row] - lost));
-    }
-    columns.push_back(sum / double(end - begin));
+// Ascending, each once, whatever a damaged partial has.
+std::vector<int64_t> SteadyNumbers(const StepsOfRank& rank) {
+  std::vector<int64_t> numbers;
+  numbers.reserve(rank.steady.size());
+  for (const uint32_t row : rank.steady) numbers.push_back(rank.step_number[row]);
+  if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+// Numbers of the steps that count for any rank, ascending.
+std::vector<int64_t> AllNumbers(std::span<const StepsOfRank> ranks) {
+  std::vector<int64_t> all;
+  for (const StepsOfRank& rank : ranks) {
+    const std::vector<int64_t> numbers = SteadyNumbers(rank);
+    if (std::includes(all.begin(), all.end(), numbers.begin(), numbers.end())) continue;
+    std::vector<int64_t> both;
+    std::set_union(all.begin(), all.end(), numbers.begin(), numbers.end(),
+                   std::back_inserter(both));
+    all = std::move(both);
   }
-  return columns;
+  return all;
+}
+
+std::vector<double> ColumnsOf(const StepsOfRank& rank, std::span<const int64_t> numbers,
+                              size_t steps_per_column) {
+  const size_t columns = (numbers.size() + steps_per_column - 1) / steps_per_column;
+  std::vector<double> sums(columns);
+  std::vector<size_t> steps(columns);
+  for (const uint32_t row : rank.steady) {
+    const auto place = std::lower_bound(numbers.begin(), numbers.end(), rank.step_number[row]);
+    const size_t column = size_t(place - numbers.begin()) / steps_per_column;
+    const int64_t lost = row < rank.lost_ns.size() ? rank.lost_ns[row] : 0;
+    sums[column] += double(std::max<int64_t>(0, rank.step_ns[row] - lost));
+    ++steps[column];
+  }
+  for (size_t column = 0; column < columns; ++column) {
+    sums[column] = steps[column] == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                      : sums[column] / double(steps[column]);
+  }
+  return sums;
 }
 
 }  // namespace
 
 StepMap MapSteps(std::span<const StepsOfRank> ranks) {
   StepMap map;
-  const StepsOfRank* longest = nullptr;
-  for (const StepsOfRank& rank : ranks) {
-    if (longest == nullptr || rank.steady.size() > longest->steady.size()) longest = &rank;
-  }
-  if (longest == nullptr) return map;
-  const size_t steps = longest->steady.size();
-  map.steps_per_column = std::max<size_t>(1, (steps + kMostStepColumns - 1) / kMostStepColumns);
-  for (size_t i = 0; i < steps; i += map.steps_per_column) {
-    map.first_step.push_back(longest->step_number[longest->steady[i]]);
+  const std::vector<int64_t> numbers = AllNumbers(ranks);
+  map.steps_per_column =
+      std::max<size_t>(1, (numbers.size() + kMostStepColumns - 1) / kMostStepColumns);
+  for (size_t i = 0; i < numbers.size(); i += map.steps_per_column) {
+    map.first_step.push_back(numbers[i]);
   }
   for (const StepsOfRank& rank : ranks) {
-    map.own_ns.push_back(ColumnsOf(rank, map.steps_per_column));
+    map.own_ns.push_back(ColumnsOf(rank, numbers, map.steps_per_column));
   }
   for (size_t column = 0; column < map.first_step.size(); ++column) {
     std::vector<double> values;
     for (const std::vector<double>& rank : map.own_ns) {
-      if (column < rank.size()) values.push_back(rank[column]);
+      if (!std::isnan(rank[column])) values.push_back(rank[column]);
     }
     map.usual_ns.push_back(Quantile(values, 0.5));
   }

@@ -1,6 +1,7 @@
 #include "report/terminal/ranks_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -307,7 +308,9 @@ void AddGridJson(const JobResult& job, ordered_json& json) {
                    {"own_ns", ordered_json::array()}};
   for (const std::vector<double>& own : job.steps.own_ns) {
     ordered_json row = ordered_json::array();
-    for (const double ns : own) row.push_back(static_cast<int64_t>(ns));
+    for (const double ns : own) {
+      row.push_back(std::isnan(ns) ? ordered_json(nullptr) : ordered_json(int64_t(ns)));
+    }
     json["steps"]["own_ns"].push_back(std::move(row));
   }
 }
