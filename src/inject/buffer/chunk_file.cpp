@@ -223,8 +223,7 @@ ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* 
   }
   if (memory == nullptr) {
     ReturnThreadBudget(bytes);
-    if (!disk_refused) return ChunkFault::kBudget;  // no address space
-    BackOff();
+    BackOff();  // also without address space: each try costs tens of microseconds
     return ChunkFault::kFile;
   }
   g_backoff_ns.store(0, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -113,6 +114,32 @@ TEST(ThreadStream, AChunkThatIsBeingChangedStaysForOneMore) {
     }
   }
   EXPECT_EQ(ticks, 7u);
+}
+
+// Where the program may take no more memory (`ulimit -v`), each event would try again, and a try
+// takes as long as a thousand events.
+TEST(ChunkFile, WithoutAddressSpaceItIsNotTriedAgainAtOnce) {
+  std::thread([] {
+    Guard guard;
+    ASSERT_TRUE(guard);
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    Chunk chunk;
+    bool waits = false;
+    // Once a thread may stand still for longer than the first wait.
+    for (int attempt = 0; attempt < 5 && !waits; ++attempt) {
+      rlimit none = {1 << 20, before.rlim_max};
+      ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+      const ChunkFault fault = OpenChunk(1u << 20, 1u << 20, 0, &chunk);
+      ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+      ASSERT_EQ(fault, ChunkFault::kFile);
+      waits = OpenChunk(1u << 20, 1u << 20, 0, &chunk) == ChunkFault::kFile;
+      if (!waits) CloseChunk(chunk);
+    }
+    EXPECT_TRUE(waits);
+    while (OpenChunk(1u << 20, 1u << 20, 0, &chunk) != ChunkFault::kNone) usleep(10'000);
+    CloseChunk(chunk);
+  }).join();
 }
 
 size_t ResidentPages(const Chunk& chunk) {

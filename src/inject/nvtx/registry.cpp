@@ -6,6 +6,7 @@
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/nvtx/library_calls.h"
+#include "inject/nvtx/named_table.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
 #include "inject/rt/guard.h"
@@ -16,24 +17,32 @@ namespace batchlight::inject::nvtx {
 namespace {
 
 constexpr size_t kBlockBytes = 64u << 10;
-constexpr size_t kStringBuckets = 1024;
 
 Lock g_lock;
 char* g_free = nullptr;  // rest of the present block
 size_t g_free_bytes = 0;
-RegisteredString* g_strings[kStringBuckets];
-Domain* g_domains = nullptr;
+constinit NamedTable<RegisteredString> g_strings = {};
+constinit NamedTable<Domain> g_domains = {};
 uint32_t g_domain_count = 0;
 
 bool Same(const Name& a, const Name& b) {
   return a.hash == b.hash && a.bytes == b.bytes && std::memcmp(a.text, b.text, a.bytes) == 0;
 }
 
-// A copy of the name, in permanent memory behind an object of T.
 template <class T>
-T* AllocateNamed(const Name& name) {
-  auto* object = static_cast<T*>(Allocate(sizeof(T) + name.bytes + 1));
-  if (object == nullptr) return nullptr;
+T* FindNamed(const NamedTable<T>& table, const Name& name) {
+  return table.Find(name.hash, [&name](const T& known) { return Same(known.name, name); });
+}
+
+// An object of T with a copy of the name behind it, in permanent memory, for which the table has
+// room. nullptr, and counted, if there is no memory.
+template <class T>
+T* AllocateNamed(NamedTable<T>& table, const Name& name) {
+  auto* object = table.MakeRoom() ? static_cast<T*>(Allocate(sizeof(T) + name.bytes + 1)) : nullptr;
+  if (object == nullptr) {
+    AddCounter(format::Counter::kEventsDroppedBudget);
+    return nullptr;
+  }
   auto* text = reinterpret_cast<char*>(object + 1);
   std::memcpy(text, name.text, name.bytes);
   object->name = {text, name.bytes, name.hash};
@@ -109,17 +118,10 @@ const RegisteredString* RegisterString(const char* text, size_t bytes) {
   if (!guard) return nullptr;
   Locked locked(g_lock);
   if (!locked) return nullptr;
-  RegisteredString*& bucket = g_strings[name.hash % kStringBuckets];
-  for (RegisteredString* known = bucket; known != nullptr; known = known->next) {
-    if (Same(known->name, name)) return known;
-  }
-  auto* string = AllocateNamed<RegisteredString>(name);
-  if (string == nullptr) {
-    AddCounter(format::Counter::kEventsDroppedBudget);
-    return nullptr;
-  }
-  string->next = bucket;
-  bucket = string;
+  if (const RegisteredString* known = FindNamed(g_strings, name)) return known;
+  auto* string = AllocateNamed(g_strings, name);
+  if (string == nullptr) return nullptr;
+  g_strings.Insert(string);
   return string;
 }
 
@@ -129,18 +131,12 @@ const Domain* RegisterDomain(const char* text, size_t bytes) {
   if (!guard) return nullptr;
   Locked locked(g_lock);
   if (!locked) return nullptr;
-  for (Domain* known = g_domains; known != nullptr; known = known->next) {
-    if (Same(known->name, name)) return known;
-  }
-  auto* domain = AllocateNamed<Domain>(name);
-  if (domain == nullptr) {
-    AddCounter(format::Counter::kEventsDroppedBudget);
-    return nullptr;
-  }
+  if (const Domain* known = FindNamed(g_domains, name)) return known;
+  auto* domain = AllocateNamed(g_domains, name);
+  if (domain == nullptr) return nullptr;
   domain->id = bytes == 0 ? 0 : ++g_domain_count;
   Enable(*domain);
-  domain->next = g_domains;
-  g_domains = domain;
+  g_domains.Insert(domain);
   return domain;
 }
 

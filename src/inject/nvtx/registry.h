@@ -20,12 +20,10 @@ Name MakeName(const char* text, size_t bytes);
 
 struct RegisteredString {  // *nvtxStringHandle_t
   Name name;
-  RegisteredString* next;
 };
 
 struct Domain {  // *nvtxDomainHandle_t; nullptr is the default domain
   Name name;
-  Domain* next;
   uint32_t id;         // from 1; 0 for a domain without a name, which is the default one
   bool enabled;        // by --nvtx-domain-include and -exclude; a library's by -t
   bool skips_helpers;  // of a library: calls that do nothing by themselves are left out
