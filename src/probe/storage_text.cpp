@@ -1,7 +1,6 @@
 #include "probe/storage_text.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -24,16 +23,6 @@ std::string Right(const std::string& text, size_t width) {
   return std::string(width - std::min(width, CharacterCount(text)), ' ') + text;
 }
 
-// "38.4 MB": decimal, as rates are.
-std::string AmountText(double bytes) {
-  constexpr std::array kScales = {std::pair(1e9, " GB"), std::pair(1e6, " MB"),
-                                  std::pair(1e3, " kB")};
-  for (const auto& [factor, unit] : kScales) {
-    if (bytes >= factor * 0.9995) return SignificantText(bytes / factor) + unit;
-  }
-  return SignificantText(bytes) + " B";
-}
-
 std::string NameOf(const StorageMeasurement& row) {
   std::string name(row.what->pattern);
   const uint64_t kib = row.what->block_bytes >> 10;
@@ -49,7 +38,7 @@ std::string NameOf(const StorageMeasurement& row) {
 }
 
 std::string FigureOf(const StorageMeasurement& row) {
-  if (row.bytes_per_s > 0) return RateText(row.bytes_per_s);
+  if (row.bytes_per_s > 0) return ByteRateText(row.bytes_per_s);
   if (row.operations_per_s >= 1e6) return SignificantText(row.operations_per_s / 1e6) + " M/s";
   if (row.operations_per_s >= 1e4) return SignificantText(row.operations_per_s / 1e3) + " k/s";
   return SignificantText(row.operations_per_s) + "/s";
@@ -91,8 +80,8 @@ std::string FedText(const std::vector<FedAccelerators>& fed) {
       continue;
     }
     text += Right(SignificantText(row.accelerators), 7) + "   each needs " +
-            RateText(row.needed_bytes_per_s) + ", the path gives " +
-            RateText(row.measured->bytes_per_s) + " to " + WorkersText(row.measured->workers) +
+            ByteRateText(row.needed_bytes_per_s) + ", the path gives " +
+            ByteRateText(row.measured->bytes_per_s) + " to " + WorkersText(row.measured->workers) +
             " (" + std::string(row.measured->what->short_name) + ")\n";
   }
   return text;
@@ -101,17 +90,17 @@ std::string FedText(const std::vector<FedAccelerators>& fed) {
 std::string RunTextOf(const std::string& run, const RunVerdict& verdict) {
   const RunReads& reads = verdict.reads;
   std::string text = "\nFor " + CleanText(run) + "\n  A step of " + TimeText(reads.step_ns) +
-                     " reads " + AmountText(reads.bytes_per_step) + " from " +
+                     " reads " + DecimalBytesText(reads.bytes_per_step) + " from " +
                      SignificantText(reads.files_per_step) + " files, " +
                      BytesText(reads.bytes_per_read) + " a call: it needs " +
-                     RateText(verdict.needed_bytes_per_s) + ".\n";
+                     ByteRateText(verdict.needed_bytes_per_s) + ".\n";
   if (verdict.measured == nullptr) {
     return text + "  What this path gives cold is not known.\n";
   }
-  text += "  This path gives " + RateText(verdict.measured->bytes_per_s) + " cold to " +
+  text += "  This path gives " + ByteRateText(verdict.measured->bytes_per_s) + " cold to " +
           WorkersText(verdict.measured->workers) + " (" +
           std::string(verdict.measured->what->short_name) + ")";
-  if (verdict.warm != nullptr) text += ", " + RateText(verdict.warm->bytes_per_s) + " warm";
+  if (verdict.warm != nullptr) text += ", " + ByteRateText(verdict.warm->bytes_per_s) + " warm";
   text += ".\n  ";
   if (verdict.times_needed >= 2) {
     text += "Storage is not the limit: it gives " + SignificantText(verdict.times_needed) +
@@ -153,8 +142,6 @@ std::string MeasurementsText(const StorageMeasurements& found) {
 }
 
 }  // namespace
-
-std::string RateText(double bytes_per_s) { return AmountText(bytes_per_s) + "/s"; }
 
 std::string StorageText(const StorageReport& report) {
   std::string text = Heading(report.found) + FedText(report.fed);

@@ -21,7 +21,4 @@ std::string StorageText(const StorageReport& report);
 // One object: what was measured, measurements, accelerators, run, notes.
 std::string StorageJson(const StorageReport& report);
 
-// "3.18 GB/s", "870 kB/s": decimal, as vendors and MLPerf give rates.
-std::string RateText(double bytes_per_s);
-
 }  // namespace batchlight::probe

@@ -160,12 +160,5 @@ TEST(StorageTables, ChartHasReadsByWorkers) {
   EXPECT_EQ(StorageTable(Sample()).rows.size(), 6U);
 }
 
-TEST(StorageText, RatesAreDecimal) {
-  EXPECT_EQ(RateText(3.177e9), "3.18 GB/s");
-  EXPECT_EQ(RateText(204.8e6), "205 MB/s");
-  EXPECT_EQ(RateText(999.9e3), "1.00 MB/s");
-  EXPECT_EQ(RateText(12), "12.0 B/s");
-}
-
 }  // namespace
 }  // namespace batchlight::probe

@@ -54,7 +54,7 @@ std::string Label(const ResultColumn& column, double value) {
     case Unit::kBytes:
       return BytesText(value);
     case Unit::kRate:
-      return BytesText(value) + "/s";
+      return ByteRateText(value);
     case Unit::kPercent:
       return SignificantText(value) + " %";
     default:
@@ -66,10 +66,7 @@ std::string Label(const ResultColumn& column, double value) {
 
 // Whole for counts; of bytes, round in the unit that they are shown in.
 double TickStep(const ResultColumn& column, double range) {
-  double unit = 1;
-  if (column.unit == Unit::kBytes || column.unit == Unit::kRate) {
-    while (range >= 1024 * unit) unit *= 1024;
-  }
+  const double unit = column.unit == Unit::kBytes ? BytesScale(range).factor : 1;
   const double step = unit * RoundStep(range / unit, 4, {5, 2.5, 2, 1});
   return column.type == CellType::kInteger ? std::max(1.0, std::ceil(step)) : step;
 }

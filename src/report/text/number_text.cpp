@@ -15,6 +15,8 @@ constexpr std::array kTimeScales = {Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3
                                     Scale{1, "ns"}};
 constexpr std::array kByteScales = {Scale{0x1p40, "TiB"}, Scale{0x1p30, "GiB"},
                                     Scale{0x1p20, "MiB"}, Scale{0x1p10, "KiB"}, Scale{1, "B"}};
+constexpr std::array kDecimalScales = {Scale{1e12, "TB"}, Scale{1e9, "GB"}, Scale{1e6, "MB"},
+                                       Scale{1e3, "kB"}, Scale{1, "B"}};
 
 Scale Pick(std::span<const Scale> scales, double value) {
   for (const Scale& scale : scales) {
@@ -72,6 +74,10 @@ std::string SignificantText(double value) {
 
 std::string TimeText(double ns) { return WithUnit(ns, TimeScale(Rounded(ns))); }
 std::string BytesText(double bytes) { return WithUnit(bytes, BytesScale(bytes)); }
+std::string DecimalBytesText(double bytes) {
+  return WithUnit(bytes, Pick(kDecimalScales, Rounded(bytes)));
+}
+std::string ByteRateText(double bytes_per_s) { return DecimalBytesText(bytes_per_s) + "/s"; }
 
 std::string CountText(uint64_t count) {
   std::string text = std::to_string(count);

@@ -29,6 +29,11 @@ TEST(NumberTextTest, GroupsThousands) {
 TEST(NumberTextTest, BytesCountInPowersOfTwo) {
   EXPECT_EQ(BytesText(512), "512 B");
   EXPECT_EQ(BytesText(64.0 * 1024 * 1024), "64.0 MiB");
+  EXPECT_EQ(DecimalBytesText(64.0 * 1024 * 1024), "67.1 MB");
+  EXPECT_EQ(ByteRateText(3.177e9), "3.18 GB/s");
+  EXPECT_EQ(ByteRateText(204.8e6), "205 MB/s");
+  EXPECT_EQ(ByteRateText(999.9e3), "1.00 MB/s");
+  EXPECT_EQ(ByteRateText(12), "12.0 B/s");
 }
 
 TEST(NumberTextTest, PercentAndDecimals) {
