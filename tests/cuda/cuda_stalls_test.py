@@ -78,7 +78,7 @@ class Stalls(unittest.TestCase):
             code = file.read()
         self.assertEqual({piece.total_bytes for piece in self.code}, {len(code)})
         self.assertEqual({piece.cubin for piece in self.code}, {s.cubin for s in self.samples})
-        self.assertEqual(b"".join(piece.bytes for piece in sorted(self.code, key=lambda p: p.offset)), code)
+        self.assertEqual(b"".join(piece.tail for piece in sorted(self.code, key=lambda p: p.offset)), code)
         self.sample(PADDING=str(2 << 20))
         self.assertGreater(len(self.code), 60, "long, but with lines")
         self.sample(PADDING=str(17 << 20))

@@ -100,6 +100,7 @@ class EveryInterpreter(unittest.TestCase):
                             open_phases.pop()
                         else:
                             files.setdefault(open_phases[-1], []).append(os.path.basename(event.file))
+                            self.assertEqual(event.bytes, os.path.getsize(event.file))
                     self.assertEqual(sorted(files["loads"]), ["libBrokenLocale.so.1", "loads.py"])
                     self.assertEqual(files["colorsys"], ["colorsys.py"])
                     self.assertEqual(files["wave"], ["wave.py"])

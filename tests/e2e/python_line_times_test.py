@@ -164,6 +164,9 @@ class PythonLinesTest(unittest.TestCase):
         imports = {row["Module"].strip(): row for row in self.table("imports")}
         self.assertEqual(imports["torch"]["Depth"], 0)
         self.assertTrue(imports["torch.nn"]["File"].endswith("/torch/nn/__init__.py"))
+        size = os.path.getsize(imports["torch.nn"]["File"])
+        self.assertEqual(imports["torch.nn"]["Size (B)"], size)
+        self.assertGreater(imports["torch"]["Total Size (B)"], 50_000_000, "with its libraries")
         # Those that PyTorch's own extension needs came with it, and its file is none beside it.
         self.assertIn("/_C.", imports["torch._C"]["File"])
         libraries = [name.partition(".so")[0] for name in

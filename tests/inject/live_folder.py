@@ -27,7 +27,7 @@ TRACE_ALL = 0x7F
 
 
 class Record(dict):
-    """Fields by name, strings resolved; .kind, .ticks (absolute), .bytes (what follows), .raw (strings
+    """Fields by name, strings resolved; .kind, .ticks (absolute), .tail (what follows), .raw (strings
     as bytes)."""
 
     __getattr__ = dict.__getitem__
@@ -74,7 +74,7 @@ class Chunk:
             if number == STRING:
                 string = self._record(number, head >> 16, fields_at, end)
                 assert string.id == len(strings) + 1, "string ids count from 1"
-                strings[string.id] = string.bytes
+                strings[string.id] = string.tail
             else:
                 if string_places:
                     values = layout.unpack(_fields(layout, data, fields_at, end))
@@ -89,11 +89,11 @@ class Chunk:
         values = layout.unpack(_fields(layout, data, fields_at, end))
         record = Record(zip((field for field, _ in fields), values))
         record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta, raw={},
-                               bytes=data[fields_at + layout.size : end], chunk=self)
+                               tail=data[fields_at + layout.size : end], chunk=self)
         if "byte_count" in record:
-            rest = record.bytes
-            record.__dict__["bytes"] = rest[: record.byte_count]
-            assert len(record.bytes) == record.byte_count
+            rest = record.tail
+            record.__dict__["tail"] = rest[: record.byte_count]
+            assert len(record.tail) == record.byte_count
             assert len(rest) - record.byte_count < 8 and not any(rest[record.byte_count :])
         for field, kind in fields:
             if kind == "StringRef":

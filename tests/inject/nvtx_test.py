@@ -125,8 +125,8 @@ class NvtxTest(InjectCase):
                 self.assertEqual(event.flags & 4, 4)
         structs = [e for e in events if e.kind == "PayloadBlob" and e.schema_id == 2**24 + 5]
         strings = [e for e in events if e.kind == "PayloadBlob" and e.schema_id == 75]
-        self.assertEqual({struct.unpack("<i4xQ", e.bytes[:16]) for e in structs}, {(3, 4096)})
-        self.assertEqual({e.bytes for e in strings}, {b"Sum"})
+        self.assertEqual({struct.unpack("<i4xQ", e.tail[:16]) for e in structs}, {(3, 4096)})
+        self.assertEqual({e.tail for e in strings}, {b"Sum"})
         self.assertEqual((len(structs), len(strings)), (6, 6))
 
     @each_client

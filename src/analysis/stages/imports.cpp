@@ -52,6 +52,7 @@ class Imports {
     const uint32_t around = Around(calls.parent[row]);
     if (around != kNoRow) found_[around].self_ns -= ns;
     place_[row] = static_cast<uint32_t>(found_.size());
+    around_.push_back(around);
     found_.push_back({.thread = calls.thread[row],
                       .module = calls.name[row],
                       .depth = around == kNoRow ? 0 : found_[around].depth + 1,
@@ -71,6 +72,11 @@ class Imports {
       } else {
         import.file = files.file[i];
       }
+      import.bytes += files.bytes[i];
+    }
+    for (uint32_t place = static_cast<uint32_t>(found_.size()); place-- > 0;) {
+      found_[place].total_bytes += found_[place].bytes;  // those inside have been added
+      if (around_[place] != kNoRow) found_[around_[place]].total_bytes += found_[place].total_bytes;
     }
   }
 
@@ -98,6 +104,7 @@ class Imports {
   const Store& store_;
   std::vector<uint32_t> place_;  // in found_, by row of phase_calls
   std::vector<Import> found_;
+  std::vector<uint32_t> around_;  // by place in found_: the import around it
 };
 
 }  // namespace

@@ -17,8 +17,10 @@ struct Import {
   uint32_t depth = 0;               // imports around it
   int64_t start_ns = 0;
   int64_t total_ns = 0;
-  int64_t self_ns = 0;  // without the imports inside
-  int64_t cuda_ns = 0;  // of that total, in calls of CUDA
+  int64_t self_ns = 0;       // without the imports inside
+  int64_t cuda_ns = 0;       // of that total, in calls of CUDA
+  uint64_t bytes = 0;        // of its file and libraries; what is unknown counts nothing
+  uint64_t total_bytes = 0;  // with those of the imports inside
 };
 
 // By thread and start: those inside an import follow it.

@@ -18,15 +18,15 @@ TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
   build.ApiCall(main, "cuInit", 210, 260);
   build.ApiCall(main, "cuDeviceGet", 220, 230);  // inside cuInit
   build.ApiCall(main, "cuCtxCreate", 3000, 3100);
-  const auto loads = [&](uint32_t call, std::string_view file) {
+  const auto loads = [&](uint32_t call, std::string_view file, uint64_t bytes) {
     build.store().imported_files.Append(
-        {.phase_call = PhaseCallId::At(call), .file = build.Text(file)});
+        {.phase_call = PhaseCallId::At(call), .file = build.Text(file), .bytes = bytes});
   };
-  loads(2, "/torch/_C.cpython-311-x86_64-linux-gnu.so");
-  loads(2, "/torch/lib/libc10.so");
-  loads(2, "/usr/lib/libgomp.so.1");
-  loads(3, "/torch/nn/libs.so.py/__init__.py");
-  loads(3, "/torch/lib/libnccl.so.2");
+  loads(2, "/torch/_C.cpython-311-x86_64-linux-gnu.so", 20);
+  loads(2, "/torch/lib/libc10.so", 3000);
+  loads(2, "/usr/lib/libgomp.so.1", 0);  // unknown
+  loads(3, "/torch/nn/libs.so.py/__init__.py", 500);
+  loads(3, "/torch/lib/libnccl.so.2", 70000);
   const Store store = build.Build();
   const std::vector<Import> imports = FindImports(store);
   ASSERT_EQ(imports.size(), 4u);
@@ -49,6 +49,14 @@ TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
   EXPECT_EQ(store.Text(imports[2].file), "/torch/nn/libs.so.py/__init__.py");
   ASSERT_EQ(imports[2].libraries.size(), 1u);
   EXPECT_TRUE(imports[0].file.IsNone());
+  const auto expect_bytes = [](const Import& import, uint64_t bytes, uint64_t total_bytes) {
+    EXPECT_EQ(import.bytes, bytes);
+    EXPECT_EQ(import.total_bytes, total_bytes);
+  };
+  expect_bytes(imports[0], 0, 73520);
+  expect_bytes(imports[1], 3020, 3020);
+  expect_bytes(imports[2], 70500, 70500);
+  expect_bytes(imports[3], 0, 0);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ std::string LibraryNames(const Store& store, const Import& import) {
   return names;
 }
 
+// Modules that are built in have none; recordings before format 9 do not say.
+Cell BytesCell(uint64_t bytes) { return bytes == 0 ? Cell{} : NumberCell(bytes); }
+
 struct ImportRow {
   const Store& store;
   const Import& import;
@@ -44,6 +47,12 @@ const Columns<ImportRow>& ImportColumns() {
        [](const ImportRow& row) { return row.has_cuda ? Cell{row.import.cuda_ns} : Cell{}; }},
       {TextColumn("file", "File", "What was loaded; none for modules that are built in"),
        [](const ImportRow& row) { return std::string(row.store.Text(row.import.file)); }},
+      {BytesColumn("bytes", "Size",
+                   "Of its file and shared libraries; these add up. As they are on the disk: the "
+                   "loader may read less, Python the .pyc beside a .py"),
+       [](const ImportRow& row) { return BytesCell(row.import.bytes); }},
+      {BytesColumn("total_bytes", "Total Size", "With the imports inside"),
+       [](const ImportRow& row) { return BytesCell(row.import.total_bytes); }},
       {TextColumn("libraries", "Shared Libraries", "Those that came with it, beside its file"),
        [](const ImportRow& row) { return LibraryNames(row.store, row.import); }}};
   return columns;

@@ -54,8 +54,9 @@ void CallDecoder::Decode(const RecordView& view) {
       const auto record = view.As<format::ImportedFileRecord>();
       if (phases_.parent() == kNoRow)
         phases_.Note(static_cast<uint32_t>(store.imported_files.size()));
-      store.imported_files.Append(
-          {.phase_call = {phases_.parent()}, .file = context_.String(record.file)});
+      store.imported_files.Append({.phase_call = {phases_.parent()},
+                                   .file = context_.String(record.file),
+                                   .bytes = record.bytes});
       return;
     }
     case RecordKind::kOpBegin:

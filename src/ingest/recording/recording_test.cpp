@@ -181,7 +181,7 @@ TEST_F(RecordingTest, FilesOfImportsThatBeganInAnotherChunk) {
     if (i % 3 == 0) begin_chunk();  // several ends in a chunk
     const std::string name = std::to_string(i);
     add("ImportedFile file=\"lib" + name + ".so\"");
-    add("ImportedFile file=\"m" + name + ".py\"");
+    add("ImportedFile file=\"m" + name + ".py\" bytes=" + name);
     add("PhaseEnd");
   }
   add("ImportedFile file=\"of nothing\"");
@@ -192,13 +192,14 @@ TEST_F(RecordingTest, FilesOfImportsThatBeganInAnotherChunk) {
   for (size_t row = 0; row < files.size(); ++row) {
     const PhaseCallId call = files.phase_call[row];
     const std::string name(call.IsNone() ? "" : store.Text(store.phase_calls.name[call.row()]));
-    told.insert(name + ": " + std::string(store.Text(files.file[row])));
+    told.insert(name + ": " + std::string(store.Text(files.file[row])) + ' ' +
+                std::to_string(files.bytes[row]));
   }
-  std::set<std::string> expected = {": of nothing"};
+  std::set<std::string> expected = {": of nothing 0"};
   for (int i = 0; i < kDepth; ++i) {
     const std::string name = std::to_string(i);
-    expected.insert("m" + name + ": lib" + name + ".so");
-    expected.insert("m" + name + ": m" + name + ".py");
+    expected.insert("m" + name + ": lib" + name + ".so 0");
+    expected.insert("m" + name + ": m" + name + ".py " + name);
   }
   EXPECT_EQ(told, expected);
 }

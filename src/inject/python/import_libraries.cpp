@@ -7,6 +7,7 @@
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/rt/control.h"
+#include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject {
@@ -57,7 +58,8 @@ void TellLibraries() {
     if (bytes == 0 || !stream->Ensure(sizeof(format::ImportedFileRecord) + StringBytes(bytes))) {
       continue;
     }
-    stream->Write(format::ImportedFileRecord{.file = stream->Intern(library.path, bytes)});
+    stream->Write(format::ImportedFileRecord{.file = stream->Intern(library.path, bytes),
+                                             .bytes = sys::FileBytes(library.path)});
   }
 }
 

@@ -89,7 +89,8 @@ PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
   if (stream != nullptr &&
       stream->Ensure(sizeof(format::ImportedFileRecord) + StringBytes(text.size()))) {
-    stream->Write(format::ImportedFileRecord{.file = stream->Intern(text.data(), text.size())});
+    stream->Write(format::ImportedFileRecord{.file = stream->Intern(text.data(), text.size()),
+                                             .bytes = sys::FileBytes(text.data())});
   }
   return NewNone();
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,6 +91,12 @@ inline int OpenAt(int dir_fd, const char* name, int flags, int mode = 0) {
 }
 inline void Close(int fd) { Call(SYS_close, fd); }
 inline long Read(int fd, void* to, size_t bytes) { return Call(SYS_read, fd, to, bytes); }
+// Size of a file that is there; 0: none, or not to be told.
+inline uint64_t FileBytes(const char* path) {
+  struct stat about;
+  const long result = Call(SYS_newfstatat, AT_FDCWD, path, &about, 0);
+  return result == 0 && S_ISREG(about.st_mode) ? static_cast<uint64_t>(about.st_size) : 0;
+}
 inline int Pid() { return static_cast<int>(Call(SYS_getpid)); }
 inline int ParentPid() { return static_cast<int>(Call(SYS_getppid)); }
 inline int Tid() { return static_cast<int>(Call(SYS_gettid)); }
