@@ -42,9 +42,9 @@ class Padding(BridgeCase):
                 return []
 
         ids = Tensor(self.texts(64, [32, 64]))
-        self.assertEqual(list(self.module.ids_of(Lazy())), [])
-        self.assertEqual(len(list(self.module.ids_of(LazyDict(ids=ids)))), 1)
-        self.assertEqual(len(list(self.module.ids_of(LazyList([ids])))), 1)
+        self.assertEqual(list(self.module.whole_numbers_of(Lazy())), [])
+        self.assertEqual(len(list(self.module.whole_numbers_of(LazyDict(ids=ids)))), 1)
+        self.assertEqual(len(list(self.module.whole_numbers_of(LazyList([ids])))), 1)
         self.assertEqual(asked, [])
 
     def iterate(self, batches):
@@ -64,6 +64,15 @@ class Padding(BridgeCase):
                 seen.append(iterator.__next__())
             except StopIteration:
                 return seen
+
+    def test_targets_that_the_loss_leaves_out(self):
+        ids = self.texts(64, [64] * 4)
+        targets = numpy.full_like(ids, -100)
+        targets[:, ::8] = ids[:, ::8]
+        flags = numpy.where(ids % 2 == 0, -1, 1)  # -1 is somebody's own
+        self.iterate([{"ids": Tensor(ids), "labels": Tensor(targets), "flags": Tensor(flags)}] * 4)
+        self.assertEqual(self.said["data.ignored_targets"], "0.8750")
+        self.assertEqual(self.said["data.targets"], "256")
 
     def test_padding_to_one_length_and_to_the_longest(self):
         ids = self.texts(100, [10, 20, 20, 10])
@@ -109,9 +118,10 @@ class Padding(BridgeCase):
         batch = {"token_type_ids": Tensor(kinds), "input_ids": Tensor(ids), "labels": Tensor(targets),
                  "attention_mask": Tensor((ids > 0).astype(bool))}
         self.iterate([batch] * 3)
-        self.assertEqual(self.said, {"data.padding": "0.2500", "data.padding_beyond_longest": "0.0000"})
+        self.assertEqual(self.said, {"data.padding": "0.2500", "data.padding_beyond_longest": "0.0000",
+                                     "data.targets": "128", "data.ignored_targets": "0.7500"})
         self.said.clear()
-        self.iterate([[Tensor(kinds), Tensor(targets)]] * 3)
+        self.iterate([[Tensor(kinds), Tensor(ids - 1)]] * 3)
         self.assertEqual(self.said, {})
 
     def test_tensors_of_a_gpu_are_left_alone(self):

@@ -4,8 +4,8 @@ nothing comes from one, of what the model that learns is called with.
 Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
 positions, and among them at the one with the largest values: token ids, where masks, kinds of
 tokens and flags have only 0 and 1. Padding is a value with which rows end (or begin) and that they
-hardly have elsewhere. Targets that leave positions out (-100) say nothing of what is computed.
-Tensors on a GPU are not looked at: that would wait for it.
+hardly have elsewhere. Of targets, those are counted that the loss leaves out (-100): a head that makes
+scores for all positions makes these for nothing. Tensors on a GPU are not looked at: that would wait for it.
 """
 import collections
 import functools
@@ -22,6 +22,7 @@ MOST_ELEMENTS = 1 << 20
 MOST_ITEMS = 32
 MOST_MISSES = 64      # calls without such tensors
 MOST_INSIDE = 0.1     # of the positions before the padding have its value: no padding else
+IGNORED = -100        # ignore_index of PyTorch's losses
 
 
 def follow(iterator_class):
@@ -64,12 +65,15 @@ class Meter:
         self.count = 0
         self.next_look = 2  # 0: no more
         self.positions = self.padded = self.beyond = 0
+        self.looks = self.targets = self.ignored = 0
         self.missed = 0
 
     def look(self, batch):
         self.next_look = 0 if self.next_look >= LAST_LOOK else 2 * self.next_look
         try:
-            ids = max(ids_of(batch), key=lambda array: array.max(), default=None)
+            arrays = list(whole_numbers_of(batch))
+            self.count_targets(arrays)
+            ids = max((array for array in arrays if is_ids(array)), key=lambda array: array.max(), default=None)
             if ids is None:
                 return
             positions, padded, beyond = padding_of(ids)
@@ -80,6 +84,18 @@ class Meter:
             _native.property("data.padding_beyond_longest", "%.4f" % (self.beyond / self.positions))
         except Exception:  # of a batch that is like no other: nothing is said of it
             self.next_look = 0
+
+    def count_targets(self, arrays):
+        """Positions that have a target, and those of them that the loss leaves out."""
+        targets = max((array for array in arrays if array.min() == IGNORED and array.max() >= 0),
+                      key=lambda array: array.size, default=None)
+        if targets is None:
+            return
+        self.looks += 1
+        self.targets += targets.size
+        self.ignored += int((targets == IGNORED).sum())
+        _native.property("data.targets", "%.0f" % (self.targets / self.looks))
+        _native.property("data.ignored_targets", "%.4f" % (self.ignored / self.targets))
 
 
 LOADED, CALLED = Meter(), Meter()
@@ -96,7 +112,11 @@ def items_of(batch):
     return (batch,)
 
 
-def ids_of(batch):
+def is_ids(array):
+    return array.min() >= 0 and array.max() > 1
+
+
+def whole_numbers_of(batch):
     """NumPy's views of the tensors in question, in one level of a dict or sequence."""
     torch = sys.modules.get("torch")
     for item in items_of(batch):
@@ -108,7 +128,7 @@ def ids_of(batch):
             continue
         if item.device.type == "cpu" and not item.is_floating_point() and not item.is_sparse:
             array = item.numpy()
-            if array.dtype.kind in "iu" and array.min() >= 0 and array.max() > 1:
+            if array.dtype.kind in "iu":
                 yield array
 
 

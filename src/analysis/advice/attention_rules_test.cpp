@@ -1,4 +1,4 @@
-// Attention that is written out, and what is none.
+// Attention that is written out and heads for targets that do not count, and what is neither.
 #include <gtest/gtest.h>
 
 #include "analysis/testing/findings.h"
@@ -15,10 +15,12 @@ using testing::StoreBuilder;
 std::vector<Finding> FindingsOfForward(const std::vector<std::string_view>& forward,
                                        const std::vector<int>& backward,
                                        std::string_view version = "2.11.0",
-                                       std::string_view class_name = "CausalSelfAttention") {
+                                       std::string_view class_name = "CausalSelfAttention",
+                                       std::string_view ignored = "") {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   build.Property("torch.version", version);
+  if (!ignored.empty()) build.Property("data.ignored_targets", ignored);
   for (int64_t i = 0; i < 20; ++i) {
     const int64_t at = i * 10 * kMs, first = i * 100;
     build.Range(thread, "step", at, at + 10 * kMs - 1000);
@@ -75,6 +77,44 @@ TEST(AttentionRules, OtherSoftmaxesAreLeftAlone) {
        }) {
     EXPECT_EQ(FindRule(FindingsOfForward(forward, {4, 3, 1, 0}), "unfused-attention"), nullptr)
         << forward[1];
+  }
+}
+
+const Finding* FindIgnored(const std::vector<Finding>& findings) {
+  return FindRule(findings, "ignored-targets");
+}
+
+std::vector<Finding> FindingsOfHead(const std::vector<std::string_view>& forward,
+                                    std::string_view ignored) {
+  return FindingsOfForward(forward, {4, 3, 2, 0}, "2.11.0", "BertForMaskedLM", ignored);
+}
+
+TEST(HeadRules, ScoresThatTheLossLeavesOutAreToBeLeftOutBefore) {
+  const std::vector<std::string_view> forward = {"aten::linear", "aten::gelu", "aten::linear",
+                                                 "aten::view", "aten::cross_entropy_loss"};
+  const auto findings = FindingsOfHead(forward, "0.8500");
+  const Finding* found = FindIgnored(findings);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title,
+            "The head makes scores for all positions, and the loss leaves out 85 % of them");
+  EXPECT_NE(found->seen.find("in `h.0.attn`"), std::string::npos) << found->seen;
+  // The last product, a view and the loss, with the backwards of all three.
+  EXPECT_NEAR(found->gain_ns, 0.95 * 0.85 * 6 * kMs, 0.1 * kMs);
+  EXPECT_EQ(FindIgnored(FindingsOfHead(forward, "0.4000")), nullptr);
+  EXPECT_EQ(FindIgnored(FindingsOfHead(forward, "")), nullptr);
+}
+
+TEST(HeadRules, HeadsOfChosenPositionsAreLeftAlone) {
+  for (const std::vector<std::string_view>& forward : {
+           std::vector<std::string_view>{"aten::index", "aten::gelu", "aten::linear", "aten::view",
+                                         "aten::cross_entropy_loss"},
+           {"aten::linear", "aten::view", "aten::linear", "aten::index",
+            "aten::cross_entropy_loss"},
+           // No product, or no loss.
+           {"aten::gelu", "aten::gelu", "aten::gelu", "aten::view", "aten::cross_entropy_loss"},
+           {"aten::linear", "aten::gelu", "aten::linear", "aten::view", "aten::mse_loss"},
+       }) {
+    EXPECT_EQ(FindIgnored(FindingsOfHead(forward, "0.8500")), nullptr) << forward[3];
   }
 }
 

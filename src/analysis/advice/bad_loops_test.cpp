@@ -134,6 +134,25 @@ TEST(BadLoops, CompilesStepAfterStepBeforeItIsSteady) {
   EXPECT_NE(first.seen.find("gives up"), std::string::npos) << first.seen;
 }
 
+TEST(BadLoops, CompilesOneFunctionAfterTheOther) {
+  Steps steps;
+  for (const std::string_view name :
+       {"torch.compile#`A.forward` (a.py:1)", "torch.compile#`B.forward` (b.py:1)",
+        "torch.compile#`C.forward` (c.py:1)"}) {
+    steps.Even(10);
+    steps.Step(110 * kMs, [&](int64_t start, int64_t end) {
+      steps.Call(Phase::kCompile, name, start + 10 * kMs, end);
+    });
+  }
+  steps.Even(10);
+  const std::vector<Finding> findings = steps.Findings();
+  const Finding* found = testing::FindRule(findings, "recompilation");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "torch.compile still compiles while training");
+  EXPECT_NE(found->seen.find("3 compilations after the first took 300 ms"), std::string::npos)
+      << found->seen;
+}
+
 // Forward and backward, the optimizer once its state is there, a second size.
 TEST(BadLoops, TheFirstStepsMayCompile) {
   EXPECT_EQ(

@@ -3,7 +3,6 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/owners/unfused_attention.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
@@ -64,23 +63,11 @@ bool HasTf32(const RunMeasures& run) {
   return run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] >= 8;
 }
 
-// Part of the GPU's time by which a kernel's becoming shorter shortens the step: the GPU must be
-// what the step waits for, and kernels that run beside each other share the time.
-double Effective(const RunMeasures& run, double kernel_ns) {
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  const double total_ns = KernelNsPerStep(run);
-  if (gpu == nullptr || total_ns == 0) return 0;
-  const double computing_ns = GpuPartNs(run, GpuPart::kTensorCore) +
-                              GpuPartNs(run, GpuPart::kCompute) + GpuPartNs(run, GpuPart::kGraph) +
-                              GpuPartNs(run, GpuPart::kCommunication);
-  return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
-}
-
 // What a faster instruction leaves of a product's time: three quarters go where the whole GPU
 // works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
 double FasterProductsNs(const RunMeasures& run, const Selection& products, double gain) {
-  return Effective(run, products.per_step_ns - products.small_grid_ns) * gain +
-         Effective(run, products.small_grid_ns) * gain / kSmallGridPart;
+  return EffectiveNs(run, products.per_step_ns - products.small_grid_ns) * gain +
+         EffectiveNs(run, products.small_grid_ns) * gain / kSmallGridPart;
 }
 
 bool IsLayoutConversion(const KernelRow& kernel) {
@@ -105,33 +92,6 @@ bool IsPointwise(const KernelRow& kernel) {
   }
 }
 
-// Attention that is written out and takes enough of a step to be told; else none is found.
-struct AttentionCost {
-  UnfusedAttention found;
-  double per_step_ns = 0;  // of what lies between its products and the backward of that
-};
-
-AttentionCost CostOfAttention(const RunMeasures& run) {
-  const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->steady.empty()) return {};
-  // Before 2.0 there is nothing fused; on the CPU it is not with dropout.
-  if (!TrainingProperty(run, "torch.version").empty() && !HasPyTorch(run, 2, 0)) return {};
-  AttentionCost cost{.found =
-                         FindUnfusedAttention(*run.store, *main, run.inputs->marks, run.links)};
-  if (double(cost.found.count) < kCallOfEveryStep * double(main->steady.size())) return {};
-  if (run.gpu.empty() && cost.found.drops) return {};
-  auto total_ns = double(cost.found.cpu_ns);
-  if (!run.gpu.empty()) {
-    total_ns = 0;
-    StepLookup lookup(main);
-    VisitWork(*run.store, run.work, [&](const WorkOwner& owner, int64_t ns, int64_t launched_ns) {
-      if (cost.found.Launched(owner) && lookup.IsSteadyAt(launched_ns)) total_ns += double(ns);
-    });
-  }
-  cost.per_step_ns = total_ns / double(main->steady.size());
-  return cost.per_step_ns < kAttentionShare * MeanStepNs(run) ? AttentionCost{} : std::move(cost);
-}
-
 // What one kernel for each row of neighbours would save, ns a step: it passes over the memory that
 // the longest of them does, and a little more. A kernel with no such neighbour stays as it is, and
 // attention that is written out has a finding of its own.
@@ -144,7 +104,7 @@ double FusableNs(const RunMeasures& run) {
     int64_t total_ns = 0;
     int64_t longest_ns = 0;
   };
-  const UnfusedAttention attention = CostOfAttention(run).found;
+  const bool without_attention = IsAttentionWrittenOut(run);
   std::unordered_map<uint32_t, Row> rows;  // by stream
   double saved_ns = 0;
   const auto end_row = [&](Row& row) {
@@ -166,7 +126,8 @@ double FusableNs(const RunMeasures& run) {
     step = lookup.RowAt(at_ns);
     Row& row = rows[kernels.stream[i]];
     const auto known = is_pointwise.find(kernels.demangled_name[i]);
-    if (known == is_pointwise.end() || !known->second || attention.Launched(run.work.kernels[i])) {
+    if (known == is_pointwise.end() || !known->second ||
+        (without_attention && run.forward_parts.attention.Launched(run.work.kernels[i]))) {
       end_row(row);
       continue;
     }
@@ -179,6 +140,16 @@ double FusableNs(const RunMeasures& run) {
 }
 
 }  // namespace
+
+double EffectiveNs(const RunMeasures& run, double kernel_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const double total_ns = KernelNsPerStep(run);
+  if (gpu == nullptr || total_ns == 0) return 0;
+  const double computing_ns = GpuPartNs(run, GpuPart::kTensorCore) +
+                              GpuPartNs(run, GpuPart::kCompute) + GpuPartNs(run, GpuPart::kGraph) +
+                              GpuPartNs(run, GpuPart::kCommunication);
+  return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
+}
 
 void Tf32Off(const RunMeasures& run, Findings* findings) {
   if (!HasTf32(run)) return;
@@ -216,7 +187,7 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
   const Selection attention = Select(run, IsFp32Attention);
   const double gain_ns = WithinCpuSlack(
       run, FasterProductsNs(run, fp32, kAmpFp32Gain) + FasterProductsNs(run, tf32, kAmpTf32Gain) +
-               Effective(run, attention.per_step_ns) * kAmpAttentionGain);
+               EffectiveNs(run, attention.per_step_ns) * kAmpAttentionGain);
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products run in single precision",
@@ -240,9 +211,9 @@ void UnalignedProducts(const RunMeasures& run, Findings* findings) {
   const Selection half = Select(run, [](const KernelRow& kernel) {
     return IsUnaligned(kernel) && kernel.kind.precision == KernelPrecision::kHalf;
   });
-  const double gain_ns =
-      WithinCpuSlack(run, Effective(run, half.per_step_ns) * kUnalignedHalfGain +
-                              Effective(run, odd.per_step_ns - half.per_step_ns) * kUnalignedGain);
+  const double gain_ns = WithinCpuSlack(
+      run, EffectiveNs(run, half.per_step_ns) * kUnalignedHalfGain +
+               EffectiveNs(run, odd.per_step_ns - half.per_step_ns) * kUnalignedGain);
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products have sizes that Tensor Cores take slowly",
@@ -262,7 +233,7 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
   Selection pointwise = Select(run, IsPointwise);
   if (compiled.per_step_ns > 0 || pointwise.share < kPointwise) return;
   if (pointwise.calls_per_step < kPointwiseKernels) return;
-  const double gain_ns = Effective(run, FusableNs(run));
+  const double gain_ns = EffectiveNs(run, FusableNs(run));
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
@@ -280,54 +251,6 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
                          "+model = torch.compile(Model().cuda())\n"}});
 }
 
-void WrittenOutAttention(const RunMeasures& run, Findings* findings) {
-  const AttentionCost cost = CostOfAttention(run);
-  const UnfusedAttention& found = cost.found;
-  if (found.count == 0) return;
-  const double step_ns = MeanStepNs(run);
-  const double removable_ns =
-      run.gpu.empty() ? cost.per_step_ns : WithinCpuSlack(run, Effective(run, cost.per_step_ns));
-  const double gain_ns = removable_ns * kAttentionGain;
-  if (!CanBeSeen(run, gain_ns)) return;
-  const double calls = double(found.count) / double(run.steps.Main()->steady.size());
-  const std::string_view name = run.store->Text(found.class_name);
-  const std::string who =
-      name.empty() ? "Attention" : "The attention of `" + std::string(name) + '`';
-  const std::string share = PercentOf(cost.per_step_ns / step_ns);
-  const bool of_pytorch = name == "MultiheadAttention";
-  findings->push_back(
-      {.title = who + " is written out: its scores take " + share + " of a step",
-       .seen = Rounded(calls) + " times a step a softmax stands between two batched products" +
-               (found.module.IsNone()
-                    ? std::string()
-                    : ", first in `" + std::string(run.store->Text(found.module)) + '`') +
-               "; what lies between them (scale, mask, softmax, conversions)" +
-               (found.learns ? " and its backward take " : " takes ") + TimeOf(cost.per_step_ns) +
-               " of a step (" + share + ").",
-       .why = "The scores, a number for each pair of positions, are written to memory and read "
-              "again by each of these operators; a fused attention never does.",
-       .action = of_pytorch
-                     ? "Call it with need_weights=False, so that it takes the fused attention."
-                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask), "
-                       "is_causal=True instead of the mask where a position sees those before it; "
-                       "of transformers' models attn_implementation=\"sdpa\".",
-       .gain_ns = gain_ns,
-       .uncertainty_ns = removable_ns * kAttentionUncertainty,
-       .evidence = {{.kind = "module",
-                     .name = std::string(run.store->Text(found.module)),
-                     .count = found.count,
-                     .per_step_ns = cost.per_step_ns}},
-       .patch = {
-           .place = "",
-           .diff =
-               of_pytorch
-                   ? "-y, _ = attention(q, k, v)\n+y, _ = attention(q, k, v, need_weights=False)\n"
-                   : "-scores = (q @ k.transpose(-2, -1)) * scale\n"
-                     "-scores = scores.masked_fill(mask == 0, float(\"-inf\"))\n"
-                     "-y = F.softmax(scores, dim=-1) @ v\n"
-                     "+y = F.scaled_dot_product_attention(q, k, v, is_causal=True)\n"}});
-}
-
 void LayoutConversions(const RunMeasures& run, Findings* findings) {
   Selection layout = Select(run, IsLayoutConversion);
   Selection slow = Select(run, IsNchwOnly);
@@ -339,8 +262,9 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
   // time. What cuDNN repacks itself, it repacks in any layout; NHWC was seen to make that dearer.
   const Selection repacked = Select(run, IsRepacking);
   const bool knows_gain = repacked.share < kRepacking;
-  const double gain_ns = WithinCpuSlack(run, Effective(run, layout.per_step_ns) * kConversionsGain +
-                                                 Effective(run, slow.per_step_ns) * kNchwNormsGain);
+  const double gain_ns =
+      WithinCpuSlack(run, EffectiveNs(run, layout.per_step_ns) * kConversionsGain +
+                              EffectiveNs(run, slow.per_step_ns) * kNchwNormsGain);
   if (!CanBeSeen(run, gain_ns)) return;
   std::string seen = PercentOf(layout.share) + " of kernel time converts between NCHW and NHWC, " +
                      PercentOf(slow.share) + " is norms and depthwise convolutions on NCHW.";

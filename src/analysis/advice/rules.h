@@ -39,6 +39,13 @@ double SlowFunctionNs(const RunMeasures& run);
 double BackwardWaitNs(const RunMeasures& run);
 // Mean time of a step in which the GPU waits for the CPU to launch, without the above, ns.
 double LaunchIdleNs(const RunMeasures& run);
+// Part of the GPU's time by which a kernel's becoming shorter shortens the step: the GPU must be
+// what the step waits for, and kernels that run beside each other share the time.
+// (compute_rules.cpp)
+double EffectiveNs(const RunMeasures& run, double kernel_ns);
+// Whether attention is written out where it could be fused, and takes enough of a step to be told.
+// (forward_part_rules.cpp)
+bool IsAttentionWrittenOut(const RunMeasures& run);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU launches
 // too slowly, faster kernels help only as far as the CPU ever waits for the GPU. (cpu_slack.cpp)
 double WithinCpuSlack(const RunMeasures& run, double gain_ns);

@@ -160,11 +160,13 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
   if (again.count == 0) return;
   const auto total_ns = double(again.total_ns);
   const auto* function = again.Most();
-  const std::string name(function == nullptr ? "" : function->first);
+  const bool each_once = function != nullptr && function->second == 1 && again.count > 1;
+  const std::string name(function == nullptr || each_once ? "" : function->first);
   const bool gives_up = double(again.steps) >= kCompileLimit;
   findings->push_back(
-      {.title = name.empty() ? "torch.compile compiles again while training"
-                             : name + ": torch.compile compiles it again while training",
+      {.title = each_once      ? "torch.compile still compiles while training"
+                : name.empty() ? "torch.compile compiles again while training"
+                               : name + ": torch.compile compiles it again while training",
        .seen = std::to_string(again.count) + " compilations after the first" +
                (name.empty() ? "" : ", " + std::to_string(function->second) + " of " + name + ",") +
                " took " + TimeOf(total_ns) + "." +
@@ -172,10 +174,16 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
                                " of one function (torch._dynamo.config.recompile_limit) PyTorch "
                                "gives up and runs it uncompiled."
                          : ""),
-       .why = "A guard failed: an input had a new size, or a Python value that was compiled in "
-              "changed, as a counter that an attribute holds.",
-       .action = "Run with TORCH_LOGS=recompiles to see which guard. Keep a number that changes "
-                 "in a tensor (a buffer, filled outside of what is compiled); mark changing sizes "
+       .why = each_once ? "Each is of another function, that runs for the first time or was cut in "
+                          "two by a graph break."
+                        : "A guard failed: an input had a new size, or a Python value that was "
+                          "compiled in changed, as a counter that an attribute holds.",
+       .action =
+           each_once
+               ? "Run a batch of each kind before the loop; TORCH_LOGS=graph_breaks says what cuts "
+                 "a function in two."
+               : "Run with TORCH_LOGS=recompiles to see which guard. Keep a number that changes in "
+                 "a tensor (a buffer, filled outside of what is compiled); mark changing sizes "
                  "with torch._dynamo.mark_dynamic, or pad the inputs to a few sizes.",
        .evidence = {{.kind = "call", .name = "torch.compile", .count = again.count}},
        .run_gain_ns = total_ns,

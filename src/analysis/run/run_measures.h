@@ -15,6 +15,7 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/attribution_tree.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/forward_parts.h"
 #include "analysis/owners/function_averages.h"
 #include "analysis/owners/module_summary.h"
 #include "analysis/owners/nvtx_summary.h"
@@ -50,6 +51,7 @@ struct RunMeasures {
   Attribution work;                       // whose GPU work is
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
   LoopWork loop_work;                     // of the main process
+  ForwardParts forward_parts;             // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
   UnusedGradients unused_gradients;  // of the main process

@@ -90,6 +90,10 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
       {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},
       {Part::kLoopWork, [&] { run.loop_work = FindLoopWork(inputs, steps); }},
+      {Part::kForwardParts,
+       [&] {
+         run.forward_parts = FindForwardParts(store_, steps.Main(), inputs.marks, links, work);
+       }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},
   };
   const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };

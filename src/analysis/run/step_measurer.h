@@ -28,6 +28,7 @@ enum class StepMeasure : uint8_t {
   kQueues,
   kBreakdowns,
   kLoopWork,
+  kForwardParts,
   kRecordingCost,
   kDistributed,  // needs kGpu; by bins of steps with kTree only
   kCount

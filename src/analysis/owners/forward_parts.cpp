@@ -1,0 +1,242 @@
+#include "analysis/owners/forward_parts.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/numbers/closed_end.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/phases/phase_marks.h"
+#include "analysis/steps/step_lookup.h"
+#include "store/interval_index.h"
+
+namespace batchlight {
+namespace {
+
+// Operators between the two products of an attention, or between a head's and its loss, at most:
+// scale, mask, bias, softmax, dropout and the conversions around them.
+constexpr uint32_t kMostBetween = 24;
+// Operators from where positions are chosen to the product of the head, at most: BERT's has a
+// layer, an activation and a norm before it.
+constexpr uint32_t kMostAfterChoice = 16;
+
+enum class Role : uint8_t {
+  kOther,
+  kBatchedProduct,  // of matrices that both depend on the batch
+  kProduct,         // with weights: a layer of its own
+  kSoftmax,
+  kDropout,
+  kCrossEntropy,
+  kChoice,  // of rows
+};
+
+Role RoleOf(std::string_view name) {
+  if (!name.starts_with("aten::")) return Role::kOther;
+  name.remove_prefix(6);
+  if (name == "bmm" || name == "baddbmm") return Role::kBatchedProduct;
+  if (name == "mm" || name == "addmm" || name == "linear" || name == "convolution" ||
+      name == "_scaled_dot_product_attention_math") {
+    return Role::kProduct;
+  }
+  if (name == "_softmax" || name == "softmax" || name == "_safe_softmax") return Role::kSoftmax;
+  if (name == "cross_entropy_loss" || name == "nll_loss_nd" || name == "nll_loss_forward" ||
+      name == "nll_loss2d_forward") {
+    return Role::kCrossEntropy;
+  }
+  if (name == "index" || name == "index_select" || name == "masked_select" || name == "gather") {
+    return Role::kChoice;
+  }
+  // aten::dropout is called to drop nothing, too.
+  return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
+}
+
+// What is in an operator that no other encloses: rows [begin, end).
+struct Outermost {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint8_t roles = 0;
+
+  bool Has(Role role) const { return (roles >> static_cast<int>(role)) & 1; }
+};
+
+// The operators between two products.
+struct AttentionFinder {
+  uint32_t first = kNoRow;  // row behind a batched product; kNoRow: none came
+  bool has_softmax = false;
+  bool drops = false;
+  uint32_t between = 0;
+
+  // Whether `op` is the second product: what is between is rows [first, op.begin).
+  bool Ends(const Outermost& op) {
+    drops = drops || op.Has(Role::kDropout);
+    const bool batched = op.Has(Role::kBatchedProduct);
+    // A layer, or attention in one operator.
+    if (op.Has(Role::kProduct) || (batched && op.Has(Role::kSoftmax))) return Forget();
+    if (batched) return first != kNoRow && has_softmax;
+    if (first == kNoRow) return false;
+    has_softmax = has_softmax || op.Has(Role::kSoftmax);
+    if (++between > kMostBetween) Forget();
+    return false;
+  }
+
+  void BeginBehind(const Outermost& op) {
+    Forget();
+    first = op.end;
+  }
+
+  bool Forget() {
+    *this = {};
+    return false;
+  }
+};
+
+// The last product and what follows it.
+struct HeadFinder {
+  uint32_t first = kNoRow;  // row of the product
+  uint32_t after = 0;
+  uint32_t after_choice = kMostAfterChoice + 1;
+  bool chosen = false;
+
+  // Whether `op` is the loss: the head is rows [first, op.end).
+  bool Ends(const Outermost& op) {
+    if (op.Has(Role::kProduct)) {
+      first = op.begin;
+      after = 0;
+      chosen = after_choice <= kMostAfterChoice;
+    }
+    ++after_choice;
+    if (op.Has(Role::kChoice)) {
+      after_choice = 0;
+      chosen = true;
+    }
+    return first != kNoRow && after++ <= kMostBetween && op.Has(Role::kCrossEntropy);
+  }
+};
+
+class PartsFinder {
+ public:
+  PartsFinder(const Store& store, const ProcessSteps& main)
+      : store_(store), operators_(store.operator_calls), main_(main) {}
+
+  ForwardParts Find(const PhaseMarks& marks, const BackwardLinks& links, const Attribution& work) {
+    const ThreadSpans::Rows rows = ThreadSpans(operators_.thread).Of(main_.thread);
+    StepLookup steps(&main_);
+    const std::vector<PhaseMark> backwards = marks.Outermost(main_.thread, PhaseKind::kBackward);
+    size_t backward = 0;
+    size_t step = StepLookup::kNone;
+    uint32_t row = rows.begin;
+    while (row < rows.end) {
+      const int64_t start_ns = operators_.start_ns[row];
+      while (backward < backwards.size() && backwards[backward].end_ns <= start_ns) ++backward;
+      const bool in_backward =
+          backward < backwards.size() && backwards[backward].start_ns <= start_ns;
+      if (operators_.scope[row] != OperatorScope::kFunction || in_backward ||
+          !steps.IsSteadyAt(start_ns)) {
+        if (in_backward) Forget();
+        ++row;  // what is inside of a range of the user's is looked at
+        continue;
+      }
+      if (steps.RowAt(start_ns) != step) Forget();
+      step = steps.RowAt(start_ns);
+      const Outermost op = OutermostAt(row, rows.end);
+      Take(op);
+      row = op.end;
+    }
+    for (ForwardPart* part : {&found_.attention, &found_.head}) {
+      AddBackward(links, *part);
+      AddWork(work, *part);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  Outermost OutermostAt(uint32_t row, uint32_t end) {
+    const int64_t end_ns = ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
+    Outermost op{.begin = row, .end = row};
+    while (op.end < end && (op.end == row || operators_.start_ns[op.end] < end_ns)) {
+      op.roles |= static_cast<uint8_t>(1 << static_cast<int>(KnownRole(operators_.name[op.end])));
+      ++op.end;
+    }
+    return op;
+  }
+
+  void Take(const Outermost& op) {
+    if (attention_.Ends(op)) {
+      Add(attention_.first, op.begin, op.begin, found_.attention);
+      found_.attention_drops = found_.attention_drops || attention_.drops;
+    }
+    if (op.Has(Role::kBatchedProduct) && !op.Has(Role::kSoftmax) && !op.Has(Role::kProduct)) {
+      attention_.BeginBehind(op);
+    }
+    if (!head_.Ends(op)) return;
+    Add(head_.first, op.end, head_.first, found_.head);
+    found_.head_of_chosen = found_.head_of_chosen || head_.chosen;
+    head_ = {};
+  }
+
+  void Forget() {
+    attention_ = {};
+    head_ = {};
+  }
+
+  // Rows [begin, end), in the module around row `named`.
+  void Add(uint32_t begin, uint32_t end, uint32_t named, ForwardPart& part) {
+    if (part.is_operator.empty()) part.is_operator.resize(operators_.size());
+    int64_t until_ns = INT64_MIN;
+    for (uint32_t row = begin; row < end; ++row) {
+      if (operators_.scope[row] != OperatorScope::kFunction) continue;  // may hold the product
+      part.is_operator[row] = true;
+      if (operators_.start_ns[row] < until_ns) continue;
+      until_ns = ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
+      part.cpu_ns += until_ns - operators_.start_ns[row];
+    }
+    if (part.count++ > 0) return;
+    const ModuleCallsTable& modules = store_.module_calls;
+    const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
+    const uint32_t call = in_modules.Innermost(main_.thread, operators_.start_ns[named]);
+    if (call == kNoRow) return;
+    part.module = modules.path[call];
+    part.class_name = modules.class_name[call];
+  }
+
+  static void AddBackward(const BackwardLinks& links, ForwardPart& part) {
+    if (part.count == 0) return;
+    for (const BackwardLink& link : links.links()) {
+      if (!part.is_operator[link.forward.row()]) continue;
+      part.cpu_ns += link.own_ns;
+      part.learns = true;
+    }
+  }
+
+  void AddWork(const Attribution& work, ForwardPart& part) const {
+    if (part.count == 0) return;
+    StepLookup steps(&main_);
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t ns, int64_t launched_ns) {
+      if (part.Launched(owner) && steps.IsSteadyAt(launched_ns)) part.gpu_ns += ns;
+    });
+  }
+
+  Role KnownRole(StringId name) {
+    const auto [known, added] = roles_.try_emplace(name, Role::kOther);
+    if (added) known->second = RoleOf(store_.Text(name));
+    return known->second;
+  }
+
+  const Store& store_;
+  const OperatorCallsTable& operators_;
+  const ProcessSteps& main_;
+  ForwardParts found_;
+  AttentionFinder attention_;
+  HeadFinder head_;
+  std::unordered_map<StringId, Role> roles_;
+};
+
+}  // namespace
+
+ForwardParts FindForwardParts(const Store& store, const ProcessSteps* main, const PhaseMarks& marks,
+                              const BackwardLinks& links, const Attribution& work) {
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty()) return {};
+  return PartsFinder(store, *main).Find(marks, links, work);
+}
+
+}  // namespace batchlight
