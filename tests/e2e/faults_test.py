@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -389,6 +390,24 @@ def mount_namespaces_work():
     return run("unshare", "-rm", "true").returncode == 0
 
 
+def memory_group(case, limit):
+    """A control group of that much memory, in which the test may start processes."""
+    for root, file, near in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+                             ("/sys/fs/cgroup", "memory.max", "cgroup.subtree_control")):
+        if not os.path.exists(os.path.join(root, near)):
+            continue
+        group = os.path.join(root, "batchlight-test-%d" % os.getpid())
+        try:
+            os.mkdir(group)
+            case.addCleanup(os.rmdir, group)
+            with open(os.path.join(group, file), "w") as limits:
+                limits.write(limit)
+            return group
+        except OSError:
+            break
+    return case.skipTest("no control group of memory can be made here")
+
+
 class TheDiskIsFull(InFolder):
     def in_small_disk(self, megabytes, script):
         """Runs a shell script in a folder on a disk of its own of that size."""
@@ -419,6 +438,18 @@ class TheDiskIsFull(InFolder):
         ) % (BATCHLIGHT, FAULT_PROGRAM))
         self.assertIn("rc=0\n", done.stdout, done.stderr)
         self.assertIn("recording stopped so that 30.0 MiB stay free", done.stderr)
+
+    def test_a_disk_of_memory_leaves_the_program_its_own(self):
+        # What lies in /dev/shm counts for the group; before, the kernel ended the program for it.
+        group = memory_group(self, "64M")
+        folder = tempfile.mkdtemp(dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, folder)
+        done = run("sh", "-c", "echo $$ >%s/cgroup.procs && exec %s profile -t none --pytorch=autograd-nvtx"
+                   " --stats=false -o run %s operators 3000000" % (group, BATCHLIGHT, FAULT_PROGRAM),
+                   env=self.environment, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("recording stopped so that the program keeps", done.stderr)
+        self.assertIn("run.batchlight", os.listdir(folder))
 
     def test_recording_has_a_limit(self):
         done = self.profile("--max-size=2M", "-o", "run", FAULT_PROGRAM, "operators", 300000)

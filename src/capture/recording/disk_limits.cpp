@@ -7,8 +7,6 @@
 #include <cstring>
 
 namespace batchlight::capture {
-namespace {
-
 using format::RecordingStop;
 
 std::string SizeText(uint64_t bytes) {
@@ -18,8 +16,6 @@ std::string SizeText(uint64_t bytes) {
                 static_cast<double>(bytes) / (large ? 1 << 30 : 1 << 20), large ? "GiB" : "MiB");
   return text;
 }
-
-}  // namespace
 
 uint64_t DefaultKeepFree(uint64_t disk_bytes, uint64_t free_bytes) {
   return std::min(std::max(uint64_t{1} << 30, disk_bytes / 20), free_bytes / 2);

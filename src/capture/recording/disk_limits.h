@@ -26,6 +26,9 @@ uint64_t DefaultKeepFree(uint64_t disk_bytes, uint64_t free_bytes);
 // Sets the limits for the disk of the folder. Errors (kOutput): less is free than was asked for.
 Status SetDiskLimits(const DiskLimits& limits, const LiveFolder& folder, format::ControlPage& page);
 
+// 5.0 MiB, 1.5 GiB.
+std::string SizeText(uint64_t bytes);
+
 // Why recording stopped, and what to do, for the user.
 std::string ExplainStop(const format::ControlPage& page, const std::string& folder);
 

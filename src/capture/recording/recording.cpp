@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/process_memory.h"
 #include "capture/loop/clock.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/machine_facts.h"
@@ -66,11 +67,18 @@ Result<Recording> Recording::Create(const std::string& path, const SessionOption
     (void)live_folder.Remove();
     return status;
   }
-  Recording recording(std::move(live_folder), std::move(control).value(), std::move(log).value());
+  Recording recording(std::move(live_folder), std::move(control).value(), std::move(log).value(),
+                      options.disk);
   recording.SetTrigger(options.capture);
   recording.WriteFacts(options, environment);
   return recording;
 }
+
+Recording::Recording(LiveFolder live_folder, Control control, ToolLog log, const DiskLimits& limits)
+    : live_folder_(std::move(live_folder)),
+      control_(std::move(control)),
+      log_(std::move(log)),
+      memory_room_(limits, live_folder_, control_.page(), FreeMemoryBytes) {}
 
 void Recording::WriteFacts(const SessionOptions& options,
                            const std::vector<std::string>& environment) {
@@ -130,7 +138,8 @@ std::string Recording::StopIfFull() {
   std::atomic_ref<format::CaptureTrigger>(control_.page().trigger)
       .store(format::CaptureTrigger::kNone, std::memory_order_release);
   StopCapture();
-  const std::string why = ExplainStop(page, live_folder_.path());
+  const std::string memory = memory_room_.ExplainStop(live_folder_.path());
+  const std::string why = memory.empty() ? ExplainStop(page, live_folder_.path()) : memory;
   log_.AddReason("recording", why);
   return why;
 }

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "capture/recording/control.h"
 #include "capture/recording/live_folder.h"
+#include "capture/recording/memory_room.h"
 #include "capture/recording/options.h"
 #include "capture/recording/seal.h"
 #include "capture/recording/tool_log.h"
@@ -35,6 +36,9 @@ class Recording {
   // Returns why, once, for the user; "" otherwise.
   std::string StopIfFull();
   bool is_full() const { return is_full_; }
+  // Whether the files take memory, so that FollowMemory() has to be called ten times a second.
+  bool lies_in_memory() const { return memory_room_.in_memory(); }
+  void FollowMemory() { memory_room_.Follow(); }
   // Another capture may try again.
   void AllowGrowth();
   // Records what processes could not say themselves: why their files did not grow.
@@ -45,13 +49,13 @@ class Recording {
   uint32_t captures_done() { return control_.page().captures_done.load(); }
 
  private:
-  Recording(LiveFolder live_folder, Control control, ToolLog log)
-      : live_folder_(std::move(live_folder)), control_(std::move(control)), log_(std::move(log)) {}
+  Recording(LiveFolder live_folder, Control control, ToolLog log, const DiskLimits& limits);
   void WriteFacts(const SessionOptions& options, const std::vector<std::string>& environment);
 
   LiveFolder live_folder_;
   Control control_;
   ToolLog log_;
+  MemoryRoom memory_room_;
   bool is_full_ = false;
 };
 

@@ -14,14 +14,16 @@ namespace batchlight::capture {
 namespace {
 
 constexpr double kSayWaitingAfterS = 2;
+constexpr double kMemoryLookS = 0.1;
 
 }  // namespace
 
 Result<SessionEnd> Session::Run() {
   ASSIGN_OR_RETURN(std::optional<SessionEnd> failed, StartProgram());
   if (failed) return *failed;
+  if (recording_->lies_in_memory()) memory_look_.Start(kMemoryLookS);
   while (!IsOver(life_)) {
-    loop_.Wait(Timer::TimeoutMs({&delay_, &duration_, &say_waiting_}));
+    loop_.Wait(Timer::TimeoutMs({&delay_, &duration_, &say_waiting_, &memory_look_}));
     CheckTimers();
   }
   return Finish();
@@ -56,6 +58,10 @@ void Session::Note(CollectionEvent event) {
 
 void Session::CheckTimers() {
   if (delay_.Due()) BeginCapture();
+  if (memory_look_.Due()) {
+    recording_->FollowMemory();
+    memory_look_.Start(kMemoryLookS);
+  }
   if (duration_.Due()) End("the duration is over");
   if (say_waiting_.Due()) {
     notice_(

@@ -135,6 +135,7 @@ class Session : private SessionCommands {
   pid_t program_pid_ = -1;
 
   Life life_ = Life::kRunning;
+  Timer memory_look_;  // while the recording lies in memory
   Timer say_waiting_;  // while WaitsAfterProgram()
   Collection collection_;
   Timer delay_;     // while kDelayed
