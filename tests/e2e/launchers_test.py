@@ -1,5 +1,6 @@
-"""Jobs that real launchers start: Open MPI, and a Slurm of four nodes on this machine, both from
+"""Jobs that real launchers start: Open MPI, torchrun, and a Slurm of four nodes on this machine, all from
 Debian's packages (tools/packages-test.txt)."""
+import importlib.util
 import json
 import os
 import re
@@ -106,6 +107,25 @@ class OpenMpi(OfALauncher):
         for name in sealed:
             summary = run(BATCHLIGHT, "summary", self.path("run/" + name))
             self.assertEqual(summary.returncode, 0, name + summary.stderr)
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "this Python has no torch")
+class Torchrun(OfALauncher):
+    def torchrun(self, *words):
+        """Two workers that meet at a free port. Debian's 1.13 fails without -r and -t."""
+        return [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--rdzv_backend", "c10d",
+                "--rdzv_endpoint", "localhost:0", "--log_dir", self.path("logs"), "-r", "1", "-t", "1", "--no_python",
+                *words]
+
+    def test_a_file_a_rank(self):
+        printed = self.start(*self.torchrun(BATCHLIGHT, "profile", "-o", "run/r%q{RANK}", "--", *self.program("RANK")))
+        self.check_printed(printed)
+        self.assertEqual(sorted(os.listdir(self.path("run"))), ["r0.batchlight", "r1.batchlight"])
+        self.check_job(self.job("run"), files=2, ranks=2)
+
+    def test_one_file_of_all(self):
+        self.start(BATCHLIGHT, "profile", "-o", "all", "--", *self.torchrun(*self.program("RANK")))
+        self.check_job(self.job("all.batchlight"), files=1, ranks=2)
 
 
 @unittest.skipIf(why_no_slurm(), why_no_slurm())
