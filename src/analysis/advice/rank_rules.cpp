@@ -71,26 +71,24 @@ std::string DoingText(const SlowRank& slow) {
   return " for " + slow.phase->name;
 }
 
-// What the straggler's GPU computes longer than the others', ns a step.
-double LongerOnGpu(const Distributed& distributed) {
-  if (!distributed.straggler) return 0;
-  const RankRow& straggler = distributed.ranks[distributed.straggler->rank];
-  double others_ns = 0;
-  for (const RankRow& row : distributed.ranks) {
-    if (&row != &straggler) others_ns = std::max(others_ns, row.compute_ns);
+LateVerdict Judge(const RunMeasures& run, const SlowRank& slow) {
+  const std::vector<RankPace> paces = MeasurePaces(*run.store, run.steps, run.breakdowns);
+  const std::vector<RankRow>& rows = run.distributed.ranks;
+  std::vector<std::vector<int64_t>> step_ns;
+  std::vector<PacedRank> ranks;
+  for (const ProcessSteps& process : run.steps.processes) {
+    std::vector<int64_t>& lengths = step_ns.emplace_back();
+    for (const Step& step : process.steps) lengths.push_back(step.duration_ns());
   }
-  return straggler.compute_ns - others_ns;
-}
-
-// Of what the others wait for it, what a step would be shorter if it were as fast as they are: a
-// rank that comes last because all launch late takes little from them. 0: it may be chance.
-double LostTo(const RunMeasures& run, const SlowRank& slow) {
-  const Distributed& distributed = run.distributed;
-  if (distributed.ranks.size() != run.steps.processes.size()) return slow.waited_ns;
-  const LostToRank lost =
-      MeasureLostTo(slow.rank, *run.store, run.steps, run.breakdowns, distributed);
-  if (lost.ns < kStragglerErrors * lost.chance_ns) return 0;
-  return std::clamp(lost.ns, 0.0, slow.waited_ns);
+  for (size_t i = 0; i < paces.size(); ++i) {
+    PacedRank& rank = ranks.emplace_back();
+    rank.step_ns = step_ns[i];
+    rank.steady = run.steps.processes[i].steady;
+    rank.pace = &paces[i];
+    if (rows.size() != paces.size()) continue;
+    rank.communication_ns = std::max(0.0, rows[i].exposed_communication_ns - rows[i].waited_ns);
+  }
+  return JudgeLateRank(slow, ranks);
 }
 
 bool IsSendReceive(const RunMeasures& run, const KernelRow& kernel) {
@@ -238,23 +236,21 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (!slow && run.gpu.empty()) slow = SlowByPhases(ranks, step_ns);
   if (!slow || slow->waited_ns < kStragglerWait * step_ns) return;
   const ProcessSteps& process = run.steps.processes[slow->rank];
-  const double longer_gpu_ns = LongerOnGpu(run.distributed);
-  const bool on_gpu = slow->phase == nullptr && longer_gpu_ns > slow->waited_ns / 2;
-  // Nothing that it does takes longer: it launches late, and so may all.
-  const bool launches_late = slow->phase == nullptr && !on_gpu && !run.gpu.empty();
-  const double lost_ns = launches_late ? LostTo(run, *slow) : slow->waited_ns;
-  if (lost_ns < kStragglerWait * step_ns) return;
+  const LateVerdict verdict = Judge(run, *slow);
+  if (verdict.lost_ns < kStragglerWait * step_ns) return;
   std::string cause;
   if (slow->phase != nullptr) {
     cause = " It takes " + TimeOf(slow->longer_ns) + " longer" + DoingText(*slow) +
             " than any other rank" + StepsText(process, *slow) + ".";
   } else {
     cause = " It comes last" + StepsText(process, *slow) + ".";
-    if (lost_ns < slow->waited_ns / 2) {
-      cause += " The others are hardly faster: a step would be " + TimeOf(lost_ns) +
+    if (verdict.lost_ns < slow->waited_ns / 2) {
+      cause += " The others are hardly faster: a step would be " + TimeOf(verdict.lost_ns) +
                " shorter if it were as fast as they are.";
     }
-    if (on_gpu) cause += " Its GPU computes " + TimeOf(longer_gpu_ns) + " longer than any other.";
+    if (verdict.on_gpu) {
+      cause += " Its GPU computes " + TimeOf(verdict.longer_gpu_ns) + " longer than any other.";
+    }
   }
   const std::string rank = RankText(*run.store, process);
   findings->push_back(
@@ -269,15 +265,15 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
            "A collective ends when its last rank has come: each step takes as long as that of the "
            "slowest rank.",
        .action =
-           on_gpu ? "Give that rank less to compute (a smaller share of a batch, a shorter "
-                    "stage), or look at its GPU's clock and temperature."
+           verdict.on_gpu ? "Give that rank less to compute (a smaller share of a batch, a shorter "
+                            "stage), or look at its GPU's clock and temperature."
            : slow->phase != nullptr
                ? "Give that rank the same work as the others there: shards and samples of equal "
                  "size, its storage, other programs on its host."
                : "Compare that rank's steps with the others' (--rank): its data, its host, its "
                  "GPU's clock.",
-       .gain_ns = lost_ns * kStragglerGain,
-       .uncertainty_ns = lost_ns * kStragglerUncertainty,
+       .gain_ns = verdict.lost_ns * kStragglerGain,
+       .uncertainty_ns = verdict.lost_ns * kStragglerUncertainty,
        .evidence = {{.kind = "rank",
                      .name = rank,
                      .count = process.steady.size(),

@@ -1,13 +1,12 @@
 // Rules about what ranks do to each other.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "analysis/testing/findings.h"
-#include "analysis/testing/nccl_ranks.h"
+#include "analysis/testing/launch_bound_job.h"
+#include "analysis/testing/store_builder.h"
 
 namespace batchlight {
 namespace {
@@ -52,43 +51,9 @@ TEST(LoopRules, GradientsNeedNoSumBeforeTheLastMicroBatch) {
   EXPECT_NEAR(found->gain_ns, 0.8 * 12 * kMs, 0.5 * kMs);
 }
 
-// A job bound by launches: the CPU of each rank launches for 4 ms, and longer now and then
-// (`jitter` of a step in the mean), and runs ahead of a GPU that computes for 2 ms and meets the
-// others in an AllReduce. The last rank is slower by so much of a step.
-Store LaunchBoundJob(size_t ranks, uint64_t seed, double jitter, double slower) {
-  constexpr int64_t kSteps = 60;
-  constexpr double kStepNs = 4e6;
-  std::mt19937_64 random(seed);
-  std::exponential_distribution<double> seldom;
-  testing::NcclRanks job(ranks);
-  std::vector<int64_t> cpu_ns(ranks), gpu_ns(ranks);
-  for (int64_t step = 0; step < kSteps; ++step) {
-    std::vector<int64_t> called_ns(ranks);
-    int64_t last_ns = 0;
-    for (size_t rank = 0; rank < ranks; ++rank) {
-      const double factor = 1 + jitter * seldom(random) + (rank + 1 == ranks ? slower : 0);
-      const int64_t begin_ns = cpu_ns[rank];
-      cpu_ns[rank] = begin_ns + static_cast<int64_t>(kStepNs * factor);
-      called_ns[rank] = cpu_ns[rank] - 500'000;
-      const std::string name = "step " + std::to_string(step);
-      job.build().Range(job.thread(rank), name, begin_ns, cpu_ns[rank] - 1000);
-      const int64_t start_ns = std::max(gpu_ns[rank], begin_ns + 1'000'000);
-      gpu_ns[rank] = start_ns + 2'000'000;
-      job.build().Kernel(job.thread(rank), "gemm", begin_ns + 900'000, start_ns, gpu_ns[rank]);
-      gpu_ns[rank] = std::max(gpu_ns[rank], called_ns[rank] + 10'000);
-      last_ns = std::max(last_ns, gpu_ns[rank]);
-    }
-    for (size_t rank = 0; rank < ranks; ++rank) {
-      job.AllReduce(rank, called_ns[rank], gpu_ns[rank], last_ns + 50'000);
-      gpu_ns[rank] = last_ns + 50'000;
-    }
-  }
-  return job.Build();
-}
-
 TEST(RankRules, NoRankIsBlamedWhereAllLaunchAtTheSameSpeed) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    const Store store = LaunchBoundJob(2 + seed % 7, seed, 0.1, 0);
+    const Store store = testing::LaunchBoundJob(2 + seed % 7, seed, 0.1, 0);
     const auto findings = BuildOverview(store).findings;
     const Finding* found = FindRule(findings, "straggler");
     EXPECT_EQ(found, nullptr) << "seed " << seed << ": " << found->seen;
@@ -98,7 +63,7 @@ TEST(RankRules, NoRankIsBlamedWhereAllLaunchAtTheSameSpeed) {
 TEST(RankRules, ARankThatLaunchesLaterThanTheOthersIs) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const size_t ranks = 2 + seed % 7;
-    const Store store = LaunchBoundJob(ranks, seed, 0.01, 0.03);
+    const Store store = testing::LaunchBoundJob(ranks, seed, 0.01, 0.03);
     const auto findings = BuildOverview(store).findings;
     const Finding* found = FindRule(findings, "straggler");
     ASSERT_NE(found, nullptr) << "seed " << seed;

@@ -14,6 +14,7 @@
 #include "analysis/ranks/call_replay.h"
 #include "analysis/ranks/clock_alignment.h"
 #include "analysis/ranks/lateness.h"
+#include "analysis/ranks/rank_pace.h"
 #include "analysis/ranks/slow_rank.h"
 
 namespace batchlight {
@@ -291,11 +292,14 @@ class Comparer {
       slow = SlowByPhases(phases, result_.step_ns);
     }
     if (!slow) return;
+    const LateVerdict verdict = Judge(*slow);
+    if (verdict.lost_ns < kLateCostsOfStep * result_.step_ns) return;
     const RankPartial& partial = *members_[slow->rank].partial;
     JobStraggler& found = result_.straggler.emplace();
     found.row = slow->rank;
     found.waited_ns = slow->waited_ns;
     found.of_step = result_.step_ns > 0 ? slow->waited_ns / result_.step_ns : 0;
+    found.lost_ns = verdict.lost_ns;
     found.by_collectives = late_.knows_waits;
     found.steps = partial.steady.size();
     for (const uint32_t step : slow->late_steps) {
@@ -304,6 +308,32 @@ class Comparer {
     if (slow->phase != nullptr) found.phase = slow->phase->name;
     found.longer_ns = slow->longer_ns;
     found.kernels = CompareKernels(slow->rank);
+  }
+
+  LateVerdict Judge(const SlowRank& slow) const {
+    std::vector<PacedRank> ranks;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const RankPartial& partial = *members_[i].partial;
+      const double lost_ns = MeanOver(late_.ranks[i].lost_ns, partial.steady);
+      ranks.push_back({.step_ns = partial.step_ns,
+                       .steady = partial.steady,
+                       .pace = &partial.pace,
+                       .communication_ns = std::max(0.0, ExposedNs(partial) - lost_ns)});
+    }
+    return JudgeLateRank(slow, ranks);
+  }
+
+  // Kernels of collectives while nothing was computed, mean of a step that counts.
+  static double ExposedNs(const RankPartial& partial) {
+    const RankCalls& calls = partial.calls;
+    double ticks = 0;
+    for (const uint32_t step : partial.steady) {
+      if (step + 1 >= calls.step_begin.size()) continue;
+      for (uint32_t call = calls.step_begin[step]; call < calls.step_begin[step + 1]; ++call) {
+        ticks += double(calls.exposed[call]);
+      }
+    }
+    return partial.steady.empty() ? 0 : ticks * kCallTickNs / double(partial.steady.size());
   }
 
   // The median of each kernel beside the median of these over ranks, which all computed the same.

@@ -43,6 +43,7 @@ struct JobStraggler {
   size_t row = 0;                      // of JobResult::ranks
   double waited_ns = 0;                // what the others wait for it per step, mean
   double of_step = 0;                  // the same as part of a step
+  double lost_ns = 0;                  // what a step would be shorter if it were as fast as they
   bool by_collectives = false;         // else by the phases of the CPU
   std::vector<int64_t> late_steps;     // numbers
   size_t steps = 0;                    // that count

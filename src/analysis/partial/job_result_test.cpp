@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/partial/partial_bytes.h"
+#include "analysis/testing/launch_bound_job.h"
 #include "analysis/testing/simulated_job.h"
 #include "analysis/testing/store_builder.h"
 
@@ -96,6 +97,47 @@ TEST(JobResult, ASlowGpuIsNamedByItsKernels) {
   EXPECT_NE(job.clocks.find("8 clocks are aligned"), std::string::npos) << job.clocks;
 }
 
+// All launch at the same speed: the rank that waits would idle instead.
+TEST(JobResult, NoRankOfAHealthyJobThatIsBoundByLaunchesIsBlamed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const Store store = testing::LaunchBoundJob(2 + seed % 7, seed, 0.1, 0);
+    const JobResult job = CompareOk({MakeJobPart("run.batchlight", store)});
+    EXPECT_FALSE(job.straggler.has_value())
+        << "seed " << seed << ": rank " << job.straggler->row << " " << job.straggler->waited_ns
+        << " " << job.straggler->lost_ns;
+  }
+}
+
+TEST(JobResult, ARankThatLaunchesLaterThanTheOthersIs) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const size_t ranks = 2 + seed % 7;
+    const Store store = testing::LaunchBoundJob(ranks, seed, 0.01, 0.03);
+    const JobResult job = CompareOk({MakeJobPart("run.batchlight", store)});
+    ASSERT_TRUE(job.straggler.has_value()) << "seed " << seed;
+    EXPECT_EQ(job.straggler->row, ranks - 1) << "seed " << seed;
+    EXPECT_LE(job.straggler->lost_ns, job.straggler->waited_ns);
+  }
+}
+
+// From what is kept of each rank, clocks and all.
+TEST(JobResult, OneStragglerOfAThousandIsNamedAndClocksAreAligned) {
+  const testing::SimulatedRanks simulated = testing::Simulate(
+      {.ranks = 1000, .slow_rank = 637, .clock_off_ns = 500e3, .clock_drift = 5e-6});
+  std::vector<JobPart> parts;
+  for (int32_t rank = 0; rank < 1000; ++rank) {
+    JobPart part = PartOf(rank, 1000, std::vector<int64_t>(30, 5 * kMs));
+    part.ranks[0].calls = simulated.calls[size_t(rank)];
+    const auto kept = DecodeJobPart(EncodeJobPart(part));
+    ASSERT_TRUE(kept.has_value());
+    parts.push_back(*kept);
+    parts.back().identity.label = part.identity.label;
+  }
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_TRUE(job.straggler.has_value());
+  EXPECT_EQ(job.ranks[job.straggler->row].rank, 637);
+  EXPECT_NE(job.clocks.find("1000 clocks are aligned"), std::string::npos) << job.clocks;
+}
+
 TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {
   std::vector<JobPart> parts = SlowLoader();
   parts.erase(parts.begin() + 2);
@@ -114,6 +156,7 @@ bool IsSame(const RankPartial& a, const RankPartial& b) {
          a.phases.size() == b.phases.size() && a.phases[0].per_step_us == b.phases[0].per_step_us &&
          a.phases[1].name == b.phases[1].name && a.kernels.size() == b.kernels.size() &&
          a.kernels[0].median_ns == b.kernels[0].median_ns && a.calls.kinds == b.calls.kinds &&
+         a.pace.cpu_us == b.pace.cpu_us && a.pace.gpu_us == b.pace.gpu_us &&
          a.calls.kind == b.calls.kind && a.calls.kernel == b.calls.kernel &&
          a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin;
 }
@@ -125,6 +168,7 @@ JobPart SamplePart() {
   part.losses = 12;
   part.ranks[0].calls = testing::Simulate({.ranks = 1}).calls[0];
   part.ranks[0].calls.exposed[3] = 1;
+  part.ranks[0].pace = {std::vector<uint32_t>(30, 90'000), std::vector<uint32_t>(30, 70'000)};
   part.ranks.push_back(part.ranks[0]);
   return part;
 }
@@ -145,6 +189,21 @@ TEST(PartialBytes, GiveBackWhatWasWritten) {
   ASSERT_TRUE(without_ends.has_value());
   EXPECT_TRUE(without_ends->ranks[0].calls.ends.empty());
   EXPECT_TRUE(IsSame(without_ends->ranks[1], part.ranks[1]));
+}
+
+TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
+  JobPart part = PartOf(3, 8, {5 * kMs});
+  std::string bytes = EncodeJobPart(part);
+  bytes[0] = 1;
+  bytes.resize(bytes.size() - 2);  // two columns of nothing less, before calls of nothing
+  EXPECT_TRUE(IsJobPart(bytes));
+  const auto back = DecodeJobPart(bytes);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_TRUE(back->ranks[0].pace.empty());
+  EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
+  bytes[0] = 3;
+  EXPECT_FALSE(IsJobPart(bytes));
+  EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }
 
 TEST(PartialBytes, DamagedBytesAreNoPart) {
@@ -171,6 +230,10 @@ TEST(PartialBytes, OfALongRunAreSmall) {
     for (int64_t step = 0; step < 1000; ++step) ns.push_back(kMs + step * 7919 % 997 * 1000);
     rank.phases.push_back(PhaseOf(PhaseKind::kUserRange, "part " + std::to_string(phase), ns));
   }
+  for (uint32_t step = 0; step < 1000; ++step) {
+    rank.pace.cpu_us.push_back(95'000 + step * 7919 % 997);
+    rank.pace.gpu_us.push_back(90'000 + step * 7919 % 991);
+  }
   EXPECT_LT(EncodeJobPart(part).size(), 256u << 10);
 }
 
@@ -191,6 +254,10 @@ TEST(MakeJobPart, OfAStore) {
   EXPECT_EQ(part.ranks[0].step_ns.size(), 20u);
   EXPECT_FALSE(part.ranks[0].phases.empty());
   EXPECT_EQ(part.ranks[0].calls.size(), 0u);
+  std::vector<uint32_t> cpu_us(20, 10'000);
+  cpu_us[0] = 9000;  // what comes before a range counts with its step
+  EXPECT_EQ(part.ranks[0].pace.cpu_us, cpu_us);
+  EXPECT_EQ(part.ranks[0].pace.gpu_us, std::vector<uint32_t>(20, 2000));
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
   for (const LossWarning& loss : FindLosses(store)) {
     if (loss.severity == LossSeverity::kDataLoss) part.losses += loss.value;
   }
+  std::vector<RankPace> paces = MeasurePaces(store, steps, breakdowns);
   std::vector<RankCalls> calls = CollectRankCalls(store, FindNcclCalls(store), steps);
   for (size_t i = 0; i < steps.processes.size(); ++i) {
     const ProcessSteps& process = steps.processes[i];
@@ -65,6 +66,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
       rank.step_number.push_back(step.number);
     }
     rank.phases = PhaseTimesOf(breakdowns[i].phases);
+    rank.pace = std::move(paces[i]);
     rank.kernels = KernelsOf(store, process.process);
     rank.calls = std::move(calls[process.process.row()]);
   }

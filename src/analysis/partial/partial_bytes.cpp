@@ -5,7 +5,8 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
+constexpr uint64_t kFirstWithPace = 2;  // what is older is read without
 
 constexpr uint8_t kPhaseKinds = 0
 #define PHASE_KIND(Name, name, key) +1
@@ -102,6 +103,9 @@ bool IsWhole(const RankPartial& rank, bool ends) {
                rank.step_number.size() == rank.step_ns.size();
   for (const uint16_t kind : calls.kind) whole = whole && kind < calls.kinds.size();
   for (const uint32_t row : rank.steady) whole = whole && row < rank.step_ns.size();
+  const RankPace& pace = rank.pace;
+  whole = whole && pace.gpu_us.size() == pace.cpu_us.size() &&
+          (pace.empty() || pace.cpu_us.size() == rank.step_ns.size());
   for (const PhaseTimes& phase : rank.phases) {
     whole = whole && phase.per_step_us.size() == rank.step_ns.size();
   }
@@ -132,10 +136,12 @@ void WriteRank(const RankPartial& rank, Writer& out) {
     out.Signed(kernel.total_ns);
     out.Signed(kernel.median_ns);
   }
+  out.Column(rank.pace.cpu_us);
+  out.Column(rank.pace.gpu_us);
   WriteCalls(rank.calls, out);
 }
 
-RankPartial ReadRank(Reader& in, bool ends) {
+RankPartial ReadRank(Reader& in, uint64_t version, bool ends) {
   RankPartial rank;
   rank.rank = static_cast<int32_t>(in.Signed());
   rank.pid = in.As<uint32_t>();
@@ -157,6 +163,10 @@ RankPartial ReadRank(Reader& in, bool ends) {
     kernel.total_ns = in.Signed();
     kernel.median_ns = in.Signed();
   }
+  if (version >= kFirstWithPace) {
+    in.Column(rank.pace.cpu_us);
+    in.Column(rank.pace.gpu_us);
+  }
   ReadCalls(in, ends, rank.calls);
   return rank;
 }
@@ -173,15 +183,19 @@ std::string EncodeJobPart(const JobPart& part) {
   return out.Take();
 }
 
-bool IsJobPart(std::string_view bytes) { return Reader(bytes).Number() == kVersion; }
+bool IsJobPart(std::string_view bytes) {
+  const uint64_t version = Reader(bytes).Number();
+  return version > 0 && version <= kVersion;
+}
 
 std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
   Reader in(bytes);
-  if (in.Number() != kVersion) return std::nullopt;
+  const uint64_t version = in.Number();
+  if (version == 0 || version > kVersion) return std::nullopt;
   JobPart part{.identity = ReadIdentity(in), .ranks = {}};
   part.losses = in.Number();
   for (size_t left = in.Count(); left > 0 && in.ok(); --left) {
-    part.ranks.push_back(ReadRank(in, ends));
+    part.ranks.push_back(ReadRank(in, version, ends));
     if (!in.ok() || !IsWhole(part.ranks.back(), ends)) return std::nullopt;
   }
   if (!in.ok()) return std::nullopt;

@@ -13,11 +13,11 @@ namespace batchlight {
 
 std::string EncodeJobPart(const JobPart& part);
 
-// Nothing: the bytes are damaged, or of another version. `ends`: whether the ends of calls are
+// Nothing: the bytes are damaged, or of a later version. `ends`: whether the ends of calls are
 // kept, which are half of what a part needs in memory.
 std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends = true);
 
-// Whether they are of this version; they may be damaged all the same.
+// Whether they are of a version that can be read; they may be damaged all the same.
 bool IsJobPart(std::string_view bytes);
 
 }  // namespace batchlight

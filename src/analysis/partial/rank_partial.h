@@ -10,6 +10,7 @@
 #include "analysis/ranks/job_inputs.h"
 #include "analysis/ranks/phase_times.h"
 #include "analysis/ranks/rank_calls.h"
+#include "analysis/ranks/rank_pace.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -31,6 +32,7 @@ struct RankPartial {
   std::vector<uint32_t> steady;  // rows of the steps that count
   std::vector<PhaseTimes> phases;
   std::vector<KernelTimes> kernels;  // those with most time, by falling time; no collectives
+  RankPace pace;                     // empty in what was kept before 2026-11-26
   RankCalls calls;
 };
 

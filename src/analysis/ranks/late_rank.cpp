@@ -8,7 +8,6 @@
 namespace batchlight {
 namespace {
 
-constexpr double kOfStep = 0.01;       // it costs so much of a step more than others do, mean
 constexpr double kLateOfStep = 0.005;  // a step counts as late if it costs so much of it,
 constexpr double kLateOfMean = 0.5;    // and so much of what the rank costs in the mean
 constexpr double kOthersTimes = 3;     // and so many times as much as for a rank in the middle
@@ -57,7 +56,7 @@ std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double 
   LateRank found{.rank = rank, .waited_ns = *most, .late_steps = {}};
   means.erase(most);
   // Where steps are short, any rank comes last by chance, and each costs the others something.
-  if (found.waited_ns - MeanOf(means) < kOfStep * step_ns) return std::nullopt;
+  if (found.waited_ns - MeanOf(means) < kLateCostsOfStep * step_ns) return std::nullopt;
   if (found.waited_ns < kOthersTimes * Quantile(means, 0.5)) return std::nullopt;
   const double late_ns = std::max(kLateOfStep * step_ns, kLateOfMean * found.waited_ns);
   size_t all = 0;

@@ -12,6 +12,9 @@
 
 namespace batchlight {
 
+// What the others lose to a straggler is so much of a step at least, in the mean.
+inline constexpr double kLateCostsOfStep = 0.01;
+
 // Of one rank: what the others lost in each step because it came last, ns.
 using CostOfSteps = std::vector<int64_t>;
 

@@ -115,6 +115,28 @@ TEST(Simulator, NoneIsFoundInAnyOf50HealthyJobs) {
   }
 }
 
+// A thousand ranks on 125 hosts with clocks of their own.
+SimulatedJob Thousand(uint64_t seed) {
+  return {.ranks = 1000, .clock_off_ns = 500e3, .clock_drift = 5e-6, .seed = seed};
+}
+
+TEST(Simulator, OneStragglerOfAThousandIsFound) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SimulatedJob job = Thousand(seed);
+    job.slow_rank = static_cast<int>(seed * 97);
+    const auto straggler = StragglerOf(job);
+    ASSERT_TRUE(straggler.has_value()) << seed;
+    EXPECT_EQ(static_cast<int>(straggler->rank), job.slow_rank) << seed;
+  }
+}
+
+TEST(Simulator, NoneOfAThousandHealthyRanksIsBlamed) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto straggler = StragglerOf(Thousand(2000 + seed));
+    EXPECT_FALSE(straggler.has_value()) << "seed " << seed << " rank " << straggler->rank;
+  }
+}
+
 // Steps of 4 ms in which ranks lose 2 % now and then, 10 % at times, as where launching is what
 // takes long.
 SimulatedJob ShortSteps(uint64_t seed) {

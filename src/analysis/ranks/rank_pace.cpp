@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/gpu/gpu_intervals.h"
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
@@ -15,10 +18,17 @@ namespace {
 
 // A launch takes 2 to 20 us; one that takes longer waits for room in the queue.
 constexpr int64_t kFullQueueNs = 100'000;
+// What is lost is a difference of means of steps that jitter: from so many times its standard error
+// on it is no chance.
+constexpr double kSureErrors = 3.5;
+
+uint32_t InUs(int64_t ns) {
+  return static_cast<uint32_t>(std::clamp<int64_t>((ns + 500) / 1000, 0, UINT32_MAX));
+}
 
 // By row of the process's steps: what its CPU takes, without what it waits there for its GPU.
-std::vector<int64_t> OwnNs(const Store& store, const ThreadSpans& rows, const ProcessSteps& process,
-                           const StepBreakdown& breakdown) {
+std::vector<uint32_t> CpuUs(const Store& store, const ThreadSpans& rows,
+                            const ProcessSteps& process, const StepBreakdown& breakdown) {
   std::vector<int64_t> own_ns;
   for (const Step& step : process.steps) own_ns.push_back(step.duration_ns());
   for (const PhaseShare& phase : breakdown.phases) {
@@ -40,7 +50,40 @@ std::vector<int64_t> OwnNs(const Store& store, const ThreadSpans& rows, const Pr
       if (step != StepLookup::kNone) own_ns[step] -= call_ns;
     }
   }
-  return own_ns;
+  std::vector<uint32_t> own_us;
+  for (const int64_t ns : own_ns) own_us.push_back(InUs(ns));
+  return own_us;
+}
+
+// Of the device on which each process works longest: when it does anything but communicate.
+std::map<ProcessId, std::vector<TimeSpan>> BusyWithOwn(const Store& store) {
+  struct Busy {
+    std::vector<TimeSpan> spans;
+    int64_t ns = 0;
+  };
+  std::map<ProcessId, Busy> longest;
+  for (const DeviceWork& device : CollectDeviceWork(store)) {
+    Busy busy;
+    for (size_t kind = 0; kind < kGpuWorkCount; ++kind) {
+      if (static_cast<GpuWork>(kind) == GpuWork::kCommunication) continue;
+      busy.spans = UniteSpans(busy.spans, device.work[kind]);
+    }
+    for (const TimeSpan& span : busy.spans) busy.ns += span.end_ns - span.start_ns;
+    Busy& most = longest[device.process];
+    if (busy.ns > most.ns) most = std::move(busy);
+  }
+  std::map<ProcessId, std::vector<TimeSpan>> found;
+  for (auto& [process, busy] : longest) found[process] = std::move(busy.spans);
+  return found;
+}
+
+std::vector<uint32_t> GpuUs(const std::vector<TimeSpan>& busy, const ProcessSteps& process) {
+  std::vector<uint32_t> gpu_us;
+  size_t at = 0;
+  for (const Step& step : process.steps) {
+    gpu_us.push_back(InUs(NsInside(busy, step.start_ns, step.end_ns, at)));
+  }
+  return gpu_us;
 }
 
 struct Mean {
@@ -59,37 +102,68 @@ Mean MeanOf(const std::vector<double>& values) {
   return mean;
 }
 
+double MeanGpuNs(const PacedRank& rank) {
+  double us = 0;
+  for (const uint32_t row : rank.steady) us += double(rank.pace->gpu_us[row]);
+  return rank.steady.empty() ? 0 : us * 1000 / double(rank.steady.size());
+}
+
+// What the steps of `late` are longer than the rank needs for itself, mean; of its CPU and its GPU
+// whichever is longer.
+Mean LongerThan(const PacedRank& rank, double gpu_ns, const PacedRank& late) {
+  const size_t common = std::min(late.steady.size(), rank.steady.size());
+  std::vector<double> on_cpu, on_gpu;
+  for (size_t k = 0; k < common; ++k) {
+    const auto step_ns = double(late.step_ns[late.steady[k]]);
+    on_cpu.push_back(step_ns - double(rank.pace->cpu_us[rank.steady[k]]) * 1000);
+    on_gpu.push_back(step_ns - gpu_ns - rank.communication_ns);
+  }
+  const Mean cpu = MeanOf(on_cpu), gpu = MeanOf(on_gpu);
+  return cpu.ns < gpu.ns ? cpu : gpu;
+}
+
 }  // namespace
 
-LostToRank MeasureLostTo(size_t late, const Store& store, const StepSet& steps,
-                         const std::vector<StepBreakdown>& breakdowns,
-                         const Distributed& distributed) {
+std::vector<RankPace> MeasurePaces(const Store& store, const StepSet& steps,
+                                   const std::vector<StepBreakdown>& breakdowns) {
   const ThreadSpans calls(store.api_calls.thread);
-  const ProcessSteps& own = steps.processes[late];
-  std::optional<Mean> least;
-  const auto consider = [&](const std::vector<double>& shorter_ns) {
-    const Mean mean = MeanOf(shorter_ns);
-    if (!least || mean.ns < least->ns) least = mean;
-  };
+  const std::map<ProcessId, std::vector<TimeSpan>> busy = BusyWithOwn(store);
+  std::vector<RankPace> paces;
   for (size_t i = 0; i < steps.processes.size(); ++i) {
-    if (i == late) continue;
     const ProcessSteps& process = steps.processes[i];
-    const std::vector<int64_t> own_ns = OwnNs(store, calls, process, breakdowns[i]);
-    const RankRow& rank = distributed.ranks[i];
-    const double gpu_ns = rank.compute_ns + rank.copies_ns +
-                          std::max(0.0, rank.exposed_communication_ns - rank.waited_ns);
-    const size_t common = std::min(own.steady.size(), process.steady.size());
-    if (common == 0) continue;
-    std::vector<double> on_cpu, on_gpu;
-    for (size_t k = 0; k < common; ++k) {
-      const auto step_ns = double(own.steps[own.steady[k]].duration_ns());
-      on_cpu.push_back(step_ns - double(own_ns[process.steady[k]]));
-      on_gpu.push_back(step_ns - gpu_ns);
-    }
-    consider(on_cpu);
-    consider(on_gpu);
+    const auto own = busy.find(process.process);
+    paces.push_back(
+        {.cpu_us = CpuUs(store, calls, process, breakdowns[i]),
+         .gpu_us = GpuUs(own == busy.end() ? std::vector<TimeSpan>() : own->second, process)});
   }
-  return least ? LostToRank{least->ns, least->error_ns} : LostToRank{};
+  return paces;
+}
+
+LateVerdict JudgeLateRank(const SlowRank& slow, std::span<const PacedRank> ranks) {
+  LateVerdict verdict{.lost_ns = slow.waited_ns};
+  bool known = true, uses_gpu = false;
+  for (const PacedRank& rank : ranks) known = known && !rank.pace->empty();
+  if (!known) return verdict;
+  std::vector<double> gpu_ns;
+  double others_gpu_ns = 0;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    gpu_ns.push_back(MeanGpuNs(ranks[i]));
+    uses_gpu = uses_gpu || gpu_ns.back() > 0;
+    if (i != slow.rank) others_gpu_ns = std::max(others_gpu_ns, gpu_ns.back());
+  }
+  verdict.longer_gpu_ns = gpu_ns[slow.rank] - others_gpu_ns;
+  verdict.on_gpu = slow.phase == nullptr && verdict.longer_gpu_ns > slow.waited_ns / 2;
+  if (slow.phase != nullptr || verdict.on_gpu || !uses_gpu) return verdict;
+  std::optional<Mean> least;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i == slow.rank || ranks[i].steady.empty()) continue;
+    const Mean longer = LongerThan(ranks[i], gpu_ns[i], ranks[slow.rank]);
+    if (!least || longer.ns < least->ns) least = longer;
+  }
+  const Mean lost = least.value_or(Mean{});
+  const bool sure = lost.ns >= kSureErrors * lost.error_ns;
+  verdict.lost_ns = sure ? std::clamp(lost.ns, 0.0, slow.waited_ns) : 0;
+  return verdict;
 }
 
 }  // namespace batchlight

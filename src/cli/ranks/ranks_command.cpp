@@ -152,7 +152,7 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   }
   RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)
                                       : RanksAsText(job, TerminalStyle::Of(stdout), flags.rows)));
-  if (limit < 0 || !job.straggler || job.straggler->of_step <= limit) return {};
+  if (limit < 0 || !job.straggler || job.straggler->lost_ns <= limit * job.step_ns) return {};
   outcome.exit_code = static_cast<int>(ErrorKind::kGate);
   SayLine("batchlight: gate " + flags.fail_on + " failed: " + StragglerSentence(job));
   return {};
@@ -175,8 +175,8 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
   command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
   command
       .Option("--fail-on", &flags->fail_on,
-              "Exit with code 1 if the others wait for one rank, or for longer than this part of a "
-              "step: 'straggler>3%'")
+              "Exit with code 1 if the others wait for one rank, or lose more than this part of a "
+              "step to it: 'straggler>3%'")
       .TypeName("LIMIT");
   command
       .Option(

@@ -43,6 +43,10 @@ std::vector<std::string> Causes(const JobStraggler& straggler) {
     causes.push_back("It takes " + TimeText(straggler.longer_ns) + " longer for " +
                      CleanText(straggler.phase) + " in these steps than any other rank.");
   }
+  if (straggler.lost_ns < straggler.waited_ns / 2) {
+    causes.push_back("The others are hardly faster: a step would be " +
+                     TimeText(straggler.lost_ns) + " shorter if it were as fast as they are.");
+  }
   if (straggler.kernels) {
     const SlowKernels& kernels = *straggler.kernels;
     std::string text = "Its kernels take " + SignificantText(kernels.times) +
@@ -245,6 +249,7 @@ ordered_json StragglerJson(const JobResult& job) {
                        {"recording", CleanText(rank.label)},
                        {"waited_ns_per_step", found.waited_ns},
                        {"of_step", found.of_step},
+                       {"lost_ns_per_step", found.lost_ns},
                        {"by", found.by_collectives ? "collectives" : "phases"},
                        {"steps", found.steps},
                        {"late_steps", found.late_steps},

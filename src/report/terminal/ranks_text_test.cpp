@@ -29,6 +29,7 @@ JobResult SmallJob() {
   job.straggler = {.row = 2,
                    .waited_ns = 4e6,
                    .of_step = 0.04,
+                   .lost_ns = 4e6,
                    .late_steps = {12},
                    .steps = 3,
                    .phase = "data loading"};
@@ -45,6 +46,15 @@ TEST(RanksText, NamesRankHostAndPlace) {
       StragglerSentence(SmallJob()),
       "Rank 2 (node1), dp 1, tp 0, makes the others wait 4.00 ms of a step (4.0 %), in 1 of 3 "
       "steps (12).");
+}
+
+TEST(RanksText, SaysWhatAStepWouldBeShorter) {
+  JobResult job = SmallJob();
+  EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "hardly faster"));
+  job.straggler->lost_ns = 1e6;
+  EXPECT_TRUE(Has(RanksAsText(job, {.unicode = false}, 10), "a step would be 1.00 ms shorter"));
+  const auto json = nlohmann::json::parse(RanksAsJson(job));
+  EXPECT_EQ(json["straggler"]["lost_ns_per_step"], 1e6);
 }
 
 TEST(RanksText, MapsAreInTheOrderOfTheGrid) {
