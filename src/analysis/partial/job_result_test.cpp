@@ -51,6 +51,23 @@ JobResult CompareOk(std::vector<JobPart> parts) {
   return std::move(result.value());
 }
 
+// As a forged file may have it: memory went with ranks times phases.
+TEST(JobResult, PhasesOfEachRanksOwnAreLimited) {
+  std::vector<JobPart> parts(1);
+  parts[0].identity.label = "forged";
+  for (int32_t i = 0; i < 2000; ++i) {
+    JobPart part = PartOf(i, 2000, {5 * kMs});
+    part.ranks[0].phases[0].name = "phase " + std::to_string(i);
+    parts[0].identity.ranks.insert(i);
+    parts[0].ranks.push_back(std::move(part.ranks[0]));
+  }
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_EQ(job.ranks.size(), 2000u);
+  EXPECT_EQ(job.phases.size(), 256u);
+  EXPECT_EQ(job.ranks[1999].phase_ns.size(), 256u);
+  EXPECT_EQ(job.notes.back(), "only the first 256 phases of the ranks are compared");
+}
+
 // Rank 1 of 4 loads data for 30 ms longer in every fifth of 40 steps.
 std::vector<JobPart> SlowLoader() {
   std::vector<JobPart> parts;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "analysis/numbers/quantile.h"
@@ -20,17 +19,30 @@ std::vector<int64_t> SteadyNumbers(const StepsOfRank& rank) {
   return numbers;
 }
 
-// Numbers of the steps that count for any rank, ascending.
+void SortOnce(std::vector<int64_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+bool Has(const std::vector<int64_t>& sorted, int64_t number) {
+  return std::binary_search(sorted.begin(), sorted.end(), number);
+}
+
+// Numbers of the steps that count for any rank, ascending. Ranks of a damaged file may have no step
+// in common: what is new is put in order when it is as much as what is known, not rank by rank.
 std::vector<int64_t> AllNumbers(std::span<const StepsOfRank> ranks) {
-  std::vector<int64_t> all;
+  std::vector<int64_t> all, added;
   for (const StepsOfRank& rank : ranks) {
-    const std::vector<int64_t> numbers = SteadyNumbers(rank);
-    if (std::includes(all.begin(), all.end(), numbers.begin(), numbers.end())) continue;
-    std::vector<int64_t> both;
-    std::set_union(all.begin(), all.end(), numbers.begin(), numbers.end(),
-                   std::back_inserter(both));
-    all = std::move(both);
+    for (const int64_t number : SteadyNumbers(rank)) {
+      if (!Has(all, number)) added.push_back(number);
+    }
+    if (added.size() <= all.size()) continue;
+    all.insert(all.end(), added.begin(), added.end());
+    added.clear();
+    SortOnce(all);
   }
+  all.insert(all.end(), added.begin(), added.end());
+  SortOnce(all);
   return all;
 }
 

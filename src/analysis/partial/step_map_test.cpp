@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <numeric>
 #include <vector>
 
@@ -55,6 +56,26 @@ TEST_F(StepMaps, OutOfOrderIsNoFault) {
   const StepMap map = Map({{3, 1, 1}, {2}}, 4);
   EXPECT_EQ(map.own_ns.size(), 2u);
   EXPECT_EQ(map.own_ns[0].size(), map.first_step.size());
+}
+
+// As a forged file may have it: merged rank by rank, time went with the square of their number.
+TEST(StepMap, RanksWithoutACommonStep) {
+  constexpr size_t kRanks = 20'000, kSteps = 50;
+  std::vector<uint32_t> steady(kSteps);
+  std::iota(steady.begin(), steady.end(), 0);
+  const std::vector<int64_t> times(kSteps, 100);
+  std::vector<std::vector<int64_t>> numbers(kRanks, std::vector<int64_t>(kSteps));
+  std::vector<StepsOfRank> ranks;
+  for (size_t rank = 0; rank < kRanks; ++rank) {
+    std::iota(numbers[rank].begin(), numbers[rank].end(), int64_t((kRanks - rank) * kSteps));
+    ranks.push_back({steady, times, numbers[rank], {}});
+  }
+  const std::clock_t begin = std::clock();
+  const StepMap map = MapSteps(ranks);
+  EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, 5.0);
+  EXPECT_EQ(map.first_step.size(), kMostStepColumns);
+  EXPECT_EQ(map.first_step[0], int64_t{kSteps});
+  EXPECT_EQ(map.steps_per_column, kRanks * kSteps / kMostStepColumns);
 }
 
 TEST_F(StepMaps, NoneHaveNoColumns) {
