@@ -209,8 +209,9 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors,
                               (run.gpu.empty() ? "" : ", pin_memory=True");
   finding->action = "Load in the background: DataLoader(..., " + options + ").";
   if (!functions.empty()) {
-    finding->action += " Or make once, before the loop, what " + functions +
-                       " makes alike in every epoch, and keep it.";
+    finding->action += " Or make " + functions +
+                       " faster, with operators on whole arrays instead of loops; what comes out "
+                       "alike in every epoch can be made once, before the loop.";
   }
   finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
                     .diff =

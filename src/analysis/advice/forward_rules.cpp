@@ -6,6 +6,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
+#include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/unlearned_work.h"
 #include "analysis/owners/unused_forwards.h"
 #include "analysis/steps/step_lookup.h"
@@ -297,13 +298,16 @@ void RecomputedForward(const RunMeasures& run, Findings* findings) {
                          "+x = block(x)\n"}});
 }
 
-// A cell is one step of a recurrent network. Its loop in Python calls, and autograd remembers, each
-// operator of each step; nn.LSTM multiplies the inputs of all steps at once and loops in C++.
-void CellsInALoop(const RunMeasures& run, Findings* findings) {
-  const double step_ns = MeanStepNs(run);
-  if (step_ns <= 0) return;
-  double cells_ns = 0, calls = 0;
-  const ModuleRow* most = nullptr;
+namespace {
+
+struct Cells {
+  double per_step_ns = 0;
+  double calls_per_step = 0;
+  const ModuleRow* most = nullptr;  // nullptr: none in a loop
+};
+
+Cells CellsInLoops(const RunMeasures& run) {
+  Cells cells;
   for (const ModuleRow& row : run.modules.rows) {
     if (row.class_name != "LSTMCell" && row.class_name != "GRUCell" &&
         row.class_name != "RNNCell") {
@@ -313,11 +317,24 @@ void CellsInALoop(const RunMeasures& run, Findings* findings) {
         row.parent < 0 ? 1 : run.modules.rows[static_cast<size_t>(row.parent)].calls_per_step;
     if (row.calls_per_step < kCellCalls * std::max(1.0, callers)) continue;
     const double ns = row.total_per_step_ns + row.backward_per_step_ns;
-    if (most == nullptr || ns > most->total_per_step_ns + most->backward_per_step_ns) most = &row;
-    cells_ns += ns;
-    calls += row.calls_per_step;
+    const ModuleRow* const most = cells.most;
+    if (most == nullptr || ns > most->total_per_step_ns + most->backward_per_step_ns) {
+      cells.most = &row;
+    }
+    cells.per_step_ns += ns;
+    cells.calls_per_step += row.calls_per_step;
   }
-  if (most == nullptr || cells_ns < kCellShare * step_ns) return;
+  return cells;
+}
+
+}  // namespace
+
+// A cell is one step of a recurrent network. Its loop in Python calls, and autograd remembers, each
+// operator of each step; nn.LSTM multiplies the inputs of all steps at once and loops in C++.
+void CellsInALoop(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const auto [cells_ns, calls, most] = CellsInLoops(run);
+  if (step_ns <= 0 || most == nullptr || cells_ns < kCellShare * step_ns) return;
   const std::string layer = most->class_name.substr(0, most->class_name.size() - 4);  // LSTM
   const double part = run.gpu.empty() ? kCellGain : kCellGpuGain;
   findings->push_back(
@@ -338,6 +355,47 @@ void CellsInALoop(const RunMeasures& run, Findings* findings) {
                          "+out, (h, c) = self." +
                          std::string(layer == "LSTM" ? "lstm" : "rnn") + "(inputs)  # nn." + layer +
                          "(..., batch_first=True)\n"}});
+}
+
+// Elements, positions or time steps that a loop in Python takes one by one: each operator is as
+// dear as its call, in backward again. With a GPU launch-bound says it.
+void SmallOperators(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  const ForwardParts& parts = run.forward_parts;
+  if (main == nullptr || main->steady.empty() || !run.gpu.empty() || step_ns <= 0) return;
+  const Cells cells = CellsInLoops(run);
+  if (cells.most != nullptr && cells.per_step_ns >= kCellShare * step_ns) return;
+  const auto steps = double(main->steady.size());
+  double forward_ns = 0;
+  for (const TimeSpan& span : parts.loop_spans) forward_ns += double(span.end_ns - span.start_ns);
+  const double loops_ns = (forward_ns + double(parts.loops.backward_ns)) / steps;
+  if (loops_ns < kSmallOperatorsShare * step_ns) return;
+  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, parts.loop_spans);
+  const std::string where = FunctionTexts(*run.store, sampled, 1);
+  const std::string operators = Rounded(double(parts.loop_operators) / steps);
+  const std::string share = PercentOf(loops_ns / step_ns);
+  findings->push_back(
+      {.title = (where.empty() ? std::string("A loop") : where) + " runs " + operators +
+                " small operators a step, one after the other: " + share + " of it",
+       .seen = "In forward " + operators + " operators a step follow each other, half of them " +
+               "shorter than 40 µs" +
+               (parts.loops.learns ? "; with their backward they take " : "; they take ") +
+               TimeOf(loops_ns) + " of a step (" + share + ").",
+       .why = "Each works on a few numbers, and costs its call, what autograd remembers of it, and "
+              "as much again in backward.",
+       .action = "Do for all elements at once what the loop does for one: stack them along a "
+                 "dimension and call each operator once (broadcasting, torch.vmap); where one "
+                 "step needs the one before, only that loop stays. Or torch.compile the function.",
+       .gain_ns = loops_ns * kSmallOperatorsGain,
+       .uncertainty_ns = loops_ns * kSmallOperatorsUncertainty,
+       .evidence = {{.kind = "operator",
+                     .name = "in loops",
+                     .count = parts.loop_operators,
+                     .per_step_ns = loops_ns}},
+       .patch = {.place = "",
+                 .diff = "-out = torch.stack([f(x[:, i]) for i in range(x.shape[1])], 1)\n"
+                         "+out = f(x)  # for all i at once\n"}});
 }
 
 }  // namespace batchlight::advice

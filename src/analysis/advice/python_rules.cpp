@@ -283,4 +283,48 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
        .patch = UpdatesInPlace(loose) ? AverageAtOnce() : Patch{}});
 }
 
+namespace {
+
+// Reads and computes: what writes into tensors that are kept (averages, gradients), copies and
+// norms to clip by has advice of its own, or is needed.
+bool ComputesSomethingNew(std::string_view name) {
+  return name.starts_with("aten::") && !name.starts_with("aten::_") && !name.ends_with('_') &&
+         name != "aten::to" && name != "aten::copy" && name != "aten::linalg_vector_norm";
+}
+
+}  // namespace
+
+void WorkBesideTheModel(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || !run.gpu.empty() || ShareOutsideOfPhases(run) < kBesideShare) return;
+  const LooseOperators& loose = run.loop_work.operators;
+  if (loose.calls_per_step >= kLooseOperators) return;
+  double work_ns = 0;
+  std::vector<WorkPlace> operators;
+  std::string texts;
+  for (const WorkPlace& place : loose.operators) {
+    if (!ComputesSomethingNew(place.name)) continue;
+    work_ns += place.per_step_ns;
+    if (place.per_step_ns < kBesideNamed * step_ns) continue;
+    texts += (texts.empty() ? "`" : ", `") + place.name + "` " + TimeOf(place.per_step_ns);
+    operators.push_back(place);
+  }
+  const std::string names = FunctionTexts(*run.store, loose.functions, 1);
+  if (work_ns < kBesideShare * step_ns || operators.empty() || names.empty()) return;
+  const std::string share = PercentOf(work_ns / step_ns);
+  findings->push_back(
+      {.title = names + ": " + share + " of a step is operators beside the model",
+       .seen = "Outside of forward, backward and optimizer operators that autograd does not follow "
+               "take " +
+               TimeOf(work_ns) + " of a step (" + share + "): " + texts + ", most in " + names +
+               ".",
+       .why = "The model waits meanwhile, and does not learn by it.",
+       .action = "Compute what is the same in every step (weights to draw by, tables, masks) once, "
+                 "before the loop; draw and prepare for many steps at once or in the DataLoader's "
+                 "workers; sum up metrics by less, or every N steps.",
+       .gain_ns = work_ns * kBesideGain,
+       .uncertainty_ns = work_ns * kBesideUncertainty,
+       .evidence = EvidenceOf(operators, "operator")});
+}
+
 }  // namespace batchlight::advice

@@ -173,8 +173,7 @@ TEST(DataRules, WhatASampledLoaderMakesIsMadeOnce) {
   const auto findings = BuildOverview(store).findings;
   const Finding* found = FindRule(findings, "dataloader-wait");
   ASSERT_NE(found, nullptr);
-  EXPECT_NE(found->action.find("before the loop, what `collate` (data.py:42) makes alike"),
-            std::string::npos)
+  EXPECT_NE(found->action.find("Or make `collate` (data.py:42) faster"), std::string::npos)
       << found->action;
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
+#include "analysis/owners/autograd_numbers.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight::advice {

@@ -156,5 +156,40 @@ TEST(SlowFunction, AWaitInBackwardIsNotOfWhoCalledIt) {
   EXPECT_EQ(FindRule(findings, "slow-function"), nullptr);
 }
 
+// Steps of which 5 ms are an operator `name` behind the model's, in `draw` of fit.py.
+std::vector<Finding> FindingsBesideTheModel(const char* name, bool with_samples = true) {
+  StoreBuilder made;
+  made.store().python_frames.Append(
+      {.file = made.Text("/home/u/fit.py"), .function = made.Text("draw"), .line = 38});
+  made.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  int64_t sequence = 0;
+  return FindingsOf(
+      [&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+        build.Operator(thread, "aten::linear", t, t + 2 * kMs, ++sequence);
+        build.Operator(thread, "aten::mul", t + 2 * kMs, t + 3 * kMs, ++sequence);
+        build.Operator(thread, name, t + 3 * kMs, t + 8 * kMs);
+        for (int i = 7; i < 16 && with_samples; ++i) {
+          AddSample(build, thread, t + i * kMs / 2, PythonStackId::At(0));
+        }
+      },
+      std::move(made));
+}
+
+TEST(WorkBesideTheModel, IsNamedByItsFunction) {
+  const auto findings = FindingsBesideTheModel("aten::multinomial");
+  const Finding* found = FindRule(findings, "work-beside-the-model");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "`draw` (fit.py:38): 51 % of a step is operators beside the model");
+  EXPECT_NE(found->seen.find("`aten::multinomial` 5.00 ms"), std::string::npos) << found->seen;
+  EXPECT_NEAR(found->gain_ns, 0.8 * 5 * kMs, 0.1 * kMs);
+}
+
+TEST(WorkBesideTheModel, WhatIsNeededIsLeftAlone) {
+  for (const char* name : {"aten::lerp_", "aten::to", "aten::_foreach_norm"}) {
+    EXPECT_EQ(FindRule(FindingsBesideTheModel(name), "work-beside-the-model"), nullptr) << name;
+  }
+  EXPECT_EQ(FindRule(FindingsBesideTheModel("aten::pow", false), "work-beside-the-model"), nullptr);
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -11,6 +11,7 @@
 #include "analysis/breakdown/loop_work.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/owners/autograd_numbers.h"
 
 namespace batchlight {
 namespace {

@@ -9,6 +9,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/owners/autograd_numbers.h"
 
 namespace batchlight {
 namespace {
@@ -233,24 +234,6 @@ class Search {
 };
 
 }  // namespace
-
-// A backward function has the number of its forward operator.
-bool HasOwnNumber(const OperatorCallsTable& operators, size_t row) {
-  return operators.sequence[row] >= 0 && operators.scope[row] == OperatorScope::kFunction;
-}
-
-bool IsFollowed(const Store& store, uint32_t row) {
-  const OperatorCallsTable& operators = store.operator_calls;
-  const int64_t sequence = operators.sequence[row];
-  if (sequence < 0) return false;
-  const ThreadId thread = operators.thread[row];
-  const int64_t end_ns = operators.end_ns[row];
-  for (size_t next = row + 1; next < operators.size() && operators.thread[next] == thread; ++next) {
-    if (operators.start_ns[next] >= end_ns && HasOwnNumber(operators, next))
-      return operators.sequence[next] != sequence;
-  }
-  return false;
-}
 
 LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps) {
   const ProcessSteps* main = steps.Main();

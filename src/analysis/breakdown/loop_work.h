@@ -58,12 +58,6 @@ struct LoopWork {
   SampledTime loading;  // what the loop's thread ran while it loaded data
 };
 
-// Whether autograd follows a call of an operator: it then takes the next sequence number, so that
-// the operator behind it has another. Without autograd there is none.
-bool IsFollowed(const Store& store, uint32_t row);
-// Whether the number of an operator call is of the forward's count.
-bool HasOwnNumber(const OperatorCallsTable& operators, size_t row);
-
 // Of the steady steps of the main process; nothing where operators were not recorded.
 LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps);
 

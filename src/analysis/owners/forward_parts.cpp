@@ -1,11 +1,14 @@
 #include "analysis/owners/forward_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/operator_loops.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -20,6 +23,11 @@ constexpr uint32_t kMostBetween = 24;
 // layer, an activation and a norm before it.
 constexpr uint32_t kMostAfterChoice = 16;
 
+// One operator of so many in a loop has a backward: most only look at memory in another way.
+constexpr uint64_t kLeastWithBackward = 10;
+// Operators in a row that autograd does not follow: no forward of what learns.
+constexpr uint32_t kMostNotFollowed = 16;
+
 enum class Role : uint8_t {
   kOther,
   kBatchedProduct,  // of matrices that both depend on the batch
@@ -28,7 +36,13 @@ enum class Role : uint8_t {
   kDropout,
   kCrossEntropy,
   kChoice,  // of rows
+  kView,    // looks at memory in another way
 };
+
+constexpr auto kViews = std::to_array<std::string_view>(
+    {"view",      "reshape",    "transpose", "permute",   "t",       "select",  "slice", "narrow",
+     "unsqueeze", "squeeze",    "expand",    "expand_as", "view_as", "unbind",  "split", "chunk",
+     "flatten",   "as_strided", "unfold",    "detach",    "movedim", "numpy_T", "to"});
 
 Role RoleOf(std::string_view name) {
   if (!name.starts_with("aten::")) return Role::kOther;
@@ -46,6 +60,7 @@ Role RoleOf(std::string_view name) {
   if (name == "index" || name == "index_select" || name == "masked_select" || name == "gather") {
     return Role::kChoice;
   }
+  if (std::find(kViews.begin(), kViews.end(), name) != kViews.end()) return Role::kView;
   // aten::dropout is called to drop nothing, too.
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
 }
@@ -142,7 +157,9 @@ class PartsFinder {
       Take(op);
       row = op.end;
     }
-    for (ForwardPart* part : {&found_.attention, &found_.head}) {
+    loops_.End();
+    AddLoops(links);
+    for (ForwardPart* part : {&found_.attention, &found_.head, &found_.loops}) {
       AddBackward(links, *part);
       AddWork(work, *part);
     }
@@ -161,6 +178,7 @@ class PartsFinder {
   }
 
   void Take(const Outermost& op) {
+    TakeInLoop(op);
     if (attention_.Ends(op)) {
       Add(attention_.first, op.begin, op.begin, found_.attention);
       found_.attention_drops = found_.attention_drops || attention_.drops;
@@ -174,9 +192,45 @@ class PartsFinder {
     head_ = {};
   }
 
+  void TakeInLoop(const Outermost& op) {
+    // What autograd does not follow is looked for elsewhere (loop_work).
+    if (!HasOwnNumber(operators_, op.begin)) return;
+    // Each that autograd follows takes the next number.
+    const int64_t number = operators_.sequence[op.begin];
+    not_followed_ = number == number_ ? not_followed_ + 1 : 0;
+    number_ = number;
+    if (not_followed_ > kMostNotFollowed) return loops_.End();
+    const int64_t start_ns = operators_.start_ns[op.begin];
+    loops_.Take({.begin = op.begin,
+                 .end = op.end,
+                 .span = {start_ns, ClosedEnd(store_, start_ns, operators_.end_ns[op.begin])}},
+                operators_.name[op.begin], KnownRole(operators_.name[op.begin]) != Role::kView);
+  }
+
+  // Those that have a backward: others prepare data.
+  void AddLoops(const BackwardLinks& links) {
+    if (loops_.found().empty()) return;
+    std::vector<bool> has_backward(operators_.size());
+    for (const BackwardLink& link : links.links()) has_backward[link.forward.row()] = true;
+    for (const OperatorLoop& loop : loops_.found()) {
+      uint64_t learning = 0;
+      for (const OperatorRow& row : loop.rows) {
+        learning += uint64_t(
+            std::count(has_backward.begin() + row.begin, has_backward.begin() + row.end, true));
+      }
+      if (learning * kLeastWithBackward < loop.operators) continue;
+      for (const OperatorRow& row : loop.rows) {
+        Add(row.begin, row.end, row.begin, found_.loops);
+        found_.loop_spans.push_back(row.span);
+      }
+      found_.loop_operators += loop.operators;
+    }
+  }
+
   void Forget() {
     attention_ = {};
     head_ = {};
+    loops_.End();
   }
 
   // Rows [begin, end), in the module around row `named`.
@@ -204,6 +258,7 @@ class PartsFinder {
     for (const BackwardLink& link : links.links()) {
       if (!part.is_operator[link.forward.row()]) continue;
       part.cpu_ns += link.own_ns;
+      part.backward_ns += link.own_ns;
       part.learns = true;
     }
   }
@@ -228,6 +283,9 @@ class PartsFinder {
   ForwardParts found_;
   AttentionFinder attention_;
   HeadFinder head_;
+  OperatorLoops loops_;
+  int64_t number_ = -1;  // of the last operator, and how many before it had that too
+  uint32_t not_followed_ = 0;
   std::unordered_map<StringId, Role> roles_;
 };
 

@@ -4,11 +4,13 @@
 //   fused attention (scaled_dot_product_attention) keeps them on the chip.
 // - the head: the last product before a cross entropy, the loss and what lies between. It makes as
 //   many scores for a position that the loss leaves out as for any other.
+// - loops: small operators that autograd follows, one after the other, the same again and again.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -24,7 +26,8 @@ struct ForwardPart {
   bool learns = false;            // has a backward
   StringId module;                // path of the innermost module around the first; None: in none
   StringId class_name;            // its class
-  int64_t cpu_ns = 0;             // in forward and backward
+  int64_t cpu_ns = 0;             // of these operators in forward and backward
+  int64_t backward_ns = 0;        // of that, in backward
   int64_t gpu_ns = 0;             // of what they launched
   std::vector<bool> is_operator;  // by row of operator_calls; empty: none
 
@@ -44,6 +47,9 @@ struct ForwardParts {
   // Operators choose rows of a tensor shortly before the head or in it: perhaps the positions that
   // count.
   bool head_of_chosen = false;
+  ForwardPart loops;
+  std::vector<TimeSpan> loop_spans;  // without pauses and long operators in between
+  uint64_t loop_operators = 0;       // that compute, in all loops, without what these call in turn
 };
 
 ForwardParts FindForwardParts(const Store& store, const ProcessSteps* main, const PhaseMarks& marks,

@@ -1,0 +1,55 @@
+#include "analysis/owners/operator_loops.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace batchlight {
+namespace {
+
+// A loop has as many operators that compute, as many of them of one name, and half of them are as
+// short.
+constexpr uint64_t kLeastInLoop = 150;
+constexpr uint64_t kLeastOfAName = 100;
+constexpr int64_t kShortNs = 40'000;
+// No part of a loop: an operator that works, a pause. Either may be the processor taken away, so
+// that it takes several in a row to end a loop.
+constexpr int64_t kLongNs = 1'000'000;
+constexpr int kLongInARow = 4;
+
+int64_t Length(const TimeSpan& span) { return span.end_ns - span.start_ns; }
+
+}  // namespace
+
+void OperatorLoops::Take(const OperatorRow& one, StringId name, bool computes) {
+  if (Length(one.span) > kLongNs) {
+    row_ended_ = true;
+    if (++long_in_a_row_ >= kLongInARow) End();
+    return;
+  }
+  long_in_a_row_ = 0;
+  if (row_ended_ || one.span.start_ns - loop_.rows.back().span.end_ns > kLongNs) {
+    loop_.rows.push_back(one);
+  } else {
+    loop_.rows.back().end = one.end;
+    loop_.rows.back().span.end_ns = one.span.end_ns;
+  }
+  row_ended_ = false;
+  if (!computes) return;
+  ++loop_.operators;
+  short_ += Length(one.span) <= kShortNs;
+  most_ = std::max(most_, ++names_[name]);
+}
+
+void OperatorLoops::End() {
+  row_ended_ = true;
+  long_in_a_row_ = 0;
+  if (loop_.rows.empty()) return;
+  if (loop_.operators >= kLeastInLoop && most_ >= kLeastOfAName && 2 * short_ >= loop_.operators) {
+    found_.push_back(std::exchange(loop_, {}));
+  }
+  loop_ = {};
+  short_ = most_ = 0;
+  names_.clear();
+}
+
+}  // namespace batchlight

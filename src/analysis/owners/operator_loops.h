@@ -1,0 +1,47 @@
+// Small operators one after the other, the same again and again: a loop in Python over elements,
+// positions or time steps.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/numbers/time_span.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+// Operators without a long one or a pause between them.
+struct OperatorRow {
+  uint32_t begin = 0;  // rows of operator_calls, with what these call in turn
+  uint32_t end = 0;
+  TimeSpan span;
+};
+
+struct OperatorLoop {
+  std::vector<OperatorRow> rows;
+  uint64_t operators = 0;  // that no other encloses and that compute
+};
+
+class OperatorLoops {
+ public:
+  // The next operator of the thread that no other encloses. `computes`: it does not only look at
+  // memory in another way.
+  void Take(const OperatorRow& one, StringId name, bool computes);
+  // What comes next belongs to no loop before it: a backward, another step, the end.
+  void End();
+
+  std::span<const OperatorLoop> found() const { return found_; }
+
+ private:
+  OperatorLoop loop_;
+  uint64_t short_ = 0;
+  uint64_t most_ = 0;  // of one name
+  int long_in_a_row_ = 0;
+  bool row_ended_ = true;
+  std::unordered_map<StringId, uint64_t> names_;
+  std::vector<OperatorLoop> found_;
+};
+
+}  // namespace batchlight
