@@ -95,6 +95,7 @@ SUB_LAYERS = {
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'recipes': ('stats', 'cuda', 'numbers', 'result'),
         'whatif': ('numbers',),
+        'desync': (),
         'partial': ('run', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers', 'result'),
         'testing': ('overview', 'advice', 'ranks', 'partial'),
     },

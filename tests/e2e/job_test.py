@@ -1,8 +1,9 @@
 """Recordings of one job, one file for each rank, read as one; what is missing or does not belong; and
-`ranks`, on what was kept of each rank and on traces of pipelines."""
+`ranks`, on what was kept of each rank, on traces of pipelines and on the dumps of a job that hangs."""
 import json
 import lzma
 import os
+import pickle
 import shutil
 import sys
 import unittest
@@ -233,6 +234,87 @@ class Pipelines(InFolder):
         done = run(BATCHLIGHT, "ranks", self.path("other.csv"))
         self.assertEqual(done.returncode, 3)
         self.assertIn("no trace of a pipeline", done.stderr)
+
+
+class Touch:
+    """What reads a pickle of it with Python makes a file."""
+    def __reduce__(self):
+        return os.mkdir, ("touched",)
+
+
+# Dumps as PyTorch's flight recorder writes them.
+class FlightRecorder(InFolder):
+    def dump(self, calls, state, operation="nccl:all_reduce"):
+        """Of a rank that made so many calls on the group of all, the last with that state."""
+        entries = []
+        for number in range(1, calls + 1):
+            last = number == calls
+            entries.append({
+                "frames": [{"name": "all_reduce", "filename": "/lib/torch/distributed/c10d.py", "line": 7},
+                           {"name": "main", "filename": "/home/me/train.py", "line": 23}],
+                "process_group": ("0", "default_pg"), "collective_seq_id": number, "p2p_seq_id": 0,
+                "profiling_name": operation if last else "nccl:all_reduce", "input_sizes": [[8, 128]],
+                "input_dtypes": ["Float"], "time_created_ns": 1700000000000000000 + number,
+                "time_discovered_started_ns": None, "duration_ms": 0.5, "is_p2p": False,
+                "state": state if last else "completed"})
+        return {"version": "2.10", "entries": entries,
+                "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2, 3]"}}}
+
+    def write(self, rank, dump, protocol=2):
+        os.makedirs(self.path("dumps"), exist_ok=True)
+        name = self.path("dumps/nccl_trace_rank_%d" % rank)
+        if protocol is None:
+            with open(name + ".json", "w") as file:
+                json.dump(dump, file)
+            return
+        with open(name, "wb") as file:
+            pickle.dump(dump, file, protocol=protocol)
+
+    def test_the_rank_that_has_not_come(self):
+        for rank, protocol in enumerate((2, 4, 5, None)):
+            self.write(rank, self.dump(8, "completed") if rank == 2 else self.dump(9, "started"), protocol)
+        text = read("ranks", self.path("dumps")).stdout
+        self.assertIn("Rank 2 has not come to call 9 of group 0 (default_pg), all_reduce of 1,024 Float: ranks 0, 1, 3 "
+                      "wait there.", " ".join(text.split()))
+        self.assertIn("made at train.py:23 (main)", text)
+        self.assertIn("Look first at rank 2", text)
+        found = json.loads(read("ranks", "--json", os.path.join(self.path("dumps"), "*")).stdout)
+        self.assertEqual(found["suspects"], [2])
+        self.assertEqual([(rank["rank"], rank["number"], rank["state"]) for rank in found["ranks"]],
+                         [(0, 9, "running"), (1, 9, "running"), (2, 8, "done"), (3, 9, "running")])
+        os.remove(os.path.join(self.path("dumps"), "nccl_trace_rank_1"))
+        found = json.loads(read("ranks", "--json", self.path("dumps")).stdout)
+        self.assertIn("1 of 4 ranks there is no dump (1)", found["notes"][0])
+
+    def test_a_rank_that_makes_another_call(self):
+        for rank in range(4):
+            self.write(rank, self.dump(9, "started", "nccl:broadcast" if rank == 3 else "nccl:all_reduce"))
+        text = " ".join(read("ranks", self.path("dumps")).stdout.split())
+        self.assertIn("Rank 3 makes broadcast of 1,024 Float as call 9 of group 0 (default_pg), all_reduce of 1,024 "
+                      "Float on the others.", text)
+
+    def test_nothing_of_a_dump_is_run(self):
+        for protocol in range(2, 6):
+            self.write(0, Touch(), protocol)
+            done = run(BATCHLIGHT, "ranks", self.path("dumps"), cwd=self.folder)
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertIn("it is not only data", done.stderr)
+            self.assertFalse(os.path.exists(self.path("touched")))
+        self.write(1, self.dump(3, "completed"))
+        done = read("ranks", self.path("dumps"))
+        self.assertIn("left out", done.stdout)
+        self.assertIn("every call that is known has ended", done.stdout)
+
+    def test_flags_of_recordings_are_said(self):
+        self.write(0, self.dump(3, "completed"))
+        refused = run(BATCHLIGHT, "ranks", "--grid", "dp=4", self.path("dumps"))
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--grid is for recordings", refused.stderr)
+        with open(self.path("other.batchlight"), "w"):
+            pass
+        mixed = run(BATCHLIGHT, "ranks", self.path("dumps"), self.path("other.batchlight"))
+        self.assertEqual(mixed.returncode, 3)
+        self.assertIn("is no dump of a flight recorder", mixed.stderr)
 
 
 if __name__ == "__main__":

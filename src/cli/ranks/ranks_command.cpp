@@ -14,6 +14,7 @@
 #include "cli/engines/engine.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
+#include "cli/ranks/flight_dumps.h"
 #include "cli/ranks/rank_work.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/progress_line.h"
@@ -21,6 +22,7 @@
 #include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/page/job_page.h"
+#include "report/terminal/desync_text.h"
 #include "report/terminal/ranks_text.h"
 
 namespace batchlight::cli {
@@ -123,6 +125,26 @@ Result<bool> TryWhatIf(const RanksFlags& flags) {
   return true;
 }
 
+// Dumps of the flight recorder: which rank did not come to which call.
+Result<bool> TryDesync(const RanksFlags& flags) {
+  ASSIGN_OR_RETURN(const std::optional<DesyncResult> found, TryFlightDumps(flags.runs));
+  if (!found) return false;
+  for (const auto& [given, name] : {std::pair(!flags.fail_on.empty(), "--fail-on"),
+                                    {!flags.grid.empty(), "--grid"},
+                                    {!flags.html.empty(), "--html"},
+                                    {!flags.tables.empty(), "--tables"},
+                                    {flags.engine != "local", "--engine"},
+                                    {flags.use.clock != "collectives", "--clock"}}) {
+    if (given) {
+      return UsageError(std::string(name) + " is for recordings, not for the dumps of a hung job");
+    }
+  }
+  RETURN_IF_ERROR(WriteOut(flags.json
+                               ? DesyncAsJson(*found)
+                               : DesyncAsText(*found, TerminalStyle::Of(stdout), flags.rows)));
+  return true;
+}
+
 Status Compare(const RanksFlags& flags, Outcome& outcome) {
   RETURN_IF_ERROR(CheckRuns("ranks", flags.runs));
   double limit = -1;
@@ -137,8 +159,10 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   if (!flags.tables.empty()) {
     ASSIGN_OR_RETURN(tables, RankTablesTo(flags.tables, flags.format, flags.force_overwrite));
   }
-  ASSIGN_OR_RETURN(const bool done, TryWhatIf(flags));
-  if (done) return {};
+  ASSIGN_OR_RETURN(const bool played, TryWhatIf(flags));
+  if (played) return {};
+  ASSIGN_OR_RETURN(const bool dumps, TryDesync(flags));
+  if (dumps) return {};
   std::vector<std::string> notes;
   ASSIGN_OR_RETURN(std::vector<JobPart> parts, ReadParts(flags, notes));
   ASSIGN_OR_RETURN(JobResult job,
@@ -169,7 +193,9 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
       "recordings take seconds; of a recording without it, and of files of other tools, all is "
       "read.\n\n"
       "A .csv with the operations of a pipeline (docs/ranks.md) is played again instead: how much "
-      "shorter a step would be if no worker, or not the last stage, were slow.");
+      "shorter a step would be if no worker, or not the last stage, were slow. The dumps of "
+      "PyTorch's flight recorder (nccl_trace_rank_N, pickle or JSON) tell which rank a job that "
+      "hangs waits for, in which call.");
   AddRuns(command, &flags->runs);
   command.Switch("--json", &flags->json, "One JSON object on standard output, of all ranks");
   command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();

@@ -1,0 +1,159 @@
+#include "report/terminal/desync_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/text/number_text.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::ordered_json;
+
+// "rank 3", "ranks 0, 1, 2 and 61 more".
+std::string RanksText(const std::vector<int32_t>& ranks) {
+  constexpr size_t kMost = 8;
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  for (size_t i = 0; i < std::min(ranks.size(), kMost); ++i) {
+    text += (i == 0 ? " " : ", ") + std::to_string(ranks[i]);
+  }
+  if (ranks.size() > kMost) text += " and " + CountText(ranks.size() - kMost) + " more";
+  return text;
+}
+
+std::string Capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string Wait(const std::vector<int32_t>& ranks) {
+  return ranks.size() == 1 ? " waits" : " wait";
+}
+
+std::string SentenceOf(const Desync& found) {
+  const std::string call = "call " + CountText(found.number) + " of group " +
+                           CleanText(found.group) + ", " + CleanText(found.call);
+  const std::string made = found.others.size() == 1 ? " makes " : " make ";
+  switch (found.kind) {
+    case DesyncKind::kDiffers:
+      return Capital(RanksText(found.others)) + made + CleanText(found.other_call) + " as " + call +
+             " on the others.";
+    case DesyncKind::kMissing:
+      return Capital(RanksText(found.others)) + (found.others.size() == 1 ? " has" : " have") +
+             " not come to " + call + ": " + RanksText(found.waiting) + Wait(found.waiting) +
+             " there.";
+    case DesyncKind::kUnfinished:
+      break;
+  }
+  std::string text = "All ranks that are known came to " + call + ", and it does not end";
+  if (found.others.empty())
+    return text + ": look at the network and the GPUs' errors (dmesg, Xid).";
+  return text + ": it has not begun on " + RanksText(found.others) +
+         ", whose GPU is busy with something else, or stands.";
+}
+
+std::string_view KindName(DesyncKind kind) {
+  if (kind == DesyncKind::kDiffers) return "differs";
+  return kind == DesyncKind::kMissing ? "missing" : "unfinished";
+}
+
+// Those that are suspected or not done first.
+std::vector<const LastCall*> InOrder(const DesyncResult& result) {
+  std::vector<const LastCall*> order;
+  for (const LastCall& rank : result.ranks) order.push_back(&rank);
+  const auto place = [&](const LastCall* one) {
+    const auto& suspects = result.suspects;
+    if (std::binary_search(suspects.begin(), suspects.end(), one->rank)) return 0;
+    return one->state == FlightState::kCompleted ? 1 : 2;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const LastCall* a, const LastCall* b) { return place(a) < place(b); });
+  return order;
+}
+
+}  // namespace
+
+std::string DesyncAsText(const DesyncResult& result, const TerminalStyle& style, size_t rows) {
+  SummaryText out(style);
+  out.Put("batchlight", Tone::kTitle).Put("  ");
+  out.Put(CountText(result.ranks.size()) + (result.ranks.size() == 1 ? " rank" : " ranks"),
+          Tone::kStrong);
+  out.Put(", by what their flight recorders dumped").EndLine();
+  for (const std::string& note : result.notes) {
+    out.Put("  ! ", Tone::kWarning).Wrapped(CleanText(note), 4);
+  }
+  out.Title("What hangs");
+  if (result.found.empty()) {
+    out.Put("  ").Wrapped("Nothing: every call that is known has ended.", 2);
+  }
+  for (size_t i = 0; i < std::min(rows, result.found.size()); ++i) {
+    out.Put("  ").Wrapped(SentenceOf(result.found[i]), 2, Tone::kStrong);
+    if (!result.found[i].place.empty()) {
+      out.Put("    ").Wrapped("made at " + CleanText(result.found[i].place), 4, Tone::kDim);
+    }
+  }
+  if (result.found.size() > rows) {
+    out.Line("  and " + CountText(result.found.size() - rows) + " groups more", Tone::kDim);
+  }
+  if (!result.suspects.empty()) {
+    out.Put("  ").Wrapped("Look first at " + RanksText(result.suspects) + ": others wait for " +
+                              (result.suspects.size() == 1 ? "it" : "them") + ", and " +
+                              (result.suspects.size() == 1 ? "it waits" : "they wait") +
+                              " for nobody.",
+                          2);
+  }
+  out.Title("Last calls");
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "call"},
+                           {.header = "number"},
+                           {.header = "group"},
+                           {.header = "state"},
+                           {.header = "made at", .least_width = 100}});
+  const std::vector<const LastCall*> order = InOrder(result);
+  for (size_t i = 0; i < std::min(rows, order.size()); ++i) {
+    const LastCall& last = *order[i];
+    const bool done = last.state == FlightState::kCompleted;
+    table.Row({{std::to_string(last.rank)},
+               {last.call.empty() ? "none was kept" : CleanText(last.call)},
+               {last.call.empty() ? "" : CountText(last.number)},
+               {CleanText(last.group)},
+               {last.call.empty() ? "" : std::string(FlightStateName(last.state)),
+                done ? Tone::kPlain : Tone::kWarning},
+               {CleanText(last.place)}});
+  }
+  table.Print("rank");
+  return out.text();
+}
+
+std::string DesyncAsJson(const DesyncResult& result) {
+  ordered_json json = {{"notes", ordered_json::array()},
+                       {"found", ordered_json::array()},
+                       {"suspects", result.suspects},
+                       {"ranks", ordered_json::array()}};
+  for (const std::string& note : result.notes) json["notes"].push_back(CleanText(note));
+  for (const Desync& found : result.found) {
+    json["found"].push_back({{"kind", KindName(found.kind)},
+                             {"group", CleanText(found.group)},
+                             {"group_ranks", found.group_ranks},
+                             {"number", found.number},
+                             {"call", CleanText(found.call)},
+                             {"other_call", CleanText(found.other_call)},
+                             {"place", CleanText(found.place)},
+                             {"since_ns", found.since_ns},
+                             {"waiting", found.waiting},
+                             {"others", found.others}});
+  }
+  for (const LastCall& last : result.ranks) {
+    json["ranks"].push_back({{"rank", last.rank},
+                             {"file", CleanText(last.label)},
+                             {"group", CleanText(last.group)},
+                             {"number", last.number},
+                             {"call", CleanText(last.call)},
+                             {"state", FlightStateName(last.state)},
+                             {"place", CleanText(last.place)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace batchlight
