@@ -386,6 +386,39 @@ class TheToolIsKilled(InFolder):
         self.assertEqual(count(self.opens("run.batchlight"), "OpEnd"), WARM_UP)
 
 
+# libfaketime does this, and more.
+OTHER_TIME = """#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  syscall(SYS_clock_gettime, clock, now);
+  const long long ns = (now->tv_sec * 1000000000LL + now->tv_nsec) / 2;
+  now->tv_sec = ns / 1000000000;
+  now->tv_nsec = ns % 1000000000;
+  return 0;
+}
+"""
+
+
+class TheProgramIsShownAnotherTime(InFolder):
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler here")
+    def test_events_have_the_kernels_time(self):
+        with open(self.path("other_time.c"), "w") as file:
+            file.write(OTHER_TIME)
+        self.assertEqual(run("cc", "-shared", "-fPIC", "-o", self.path("other_time.so"),
+                             self.path("other_time.c")).returncode, 0)
+        script = ("import batchlight, ctypes\n"
+                  "with batchlight.annotate('sleeps'): ctypes.CDLL(None).usleep(300000)")
+        done = run(BATCHLIGHT, "profile", "-t", "nvtx", "-o", "run", sys.executable, "-c", script, cwd=self.folder,
+                   env={**self.environment, "LD_PRELOAD": self.path("other_time.so")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.batchlight("stats", "-r", "nvtx_sum", "-f", "csv", "run.batchlight").stdout
+        slept = [line.split(",") for line in rows.splitlines() if "sleeps" in line]
+        self.assertEqual(len(slept), 1, rows)
+        self.assertGreaterEqual(int(slept[0][1]), 300_000_000)
+
+
 def mount_namespaces_work():
     return run("unshare", "-rm", "true").returncode == 0
 
@@ -492,6 +525,12 @@ class NothingCanBeWritten(InFolder):
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertFalse(os.path.exists(marker))
         return done.stderr
+
+    def test_a_live_folder_that_the_program_removes(self):
+        done = self.profile("-o", "run", "sh", "-c", "rm -r run.batchlight.live; exit 7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("nothing of it is left: somebody removed run.batchlight.live", done.stderr)
+        self.assertNotIn("opens it", done.stderr)
 
     def test_missing_folder(self):
         self.assertIn("create it first", self.check_refused("-o", "no/such/folder/run"))

@@ -40,8 +40,14 @@ Result<capture::SessionEnd> RunToTheEnd(capture::SessionOptions options) {
 void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   if (end.sealed.ok()) return;
   Say(end.sealed.message());
-  Say("what was recorded is kept: `batchlight summary " + ShellPath(end.live_folder) +
-      "` opens it, `batchlight trace seal " + ShellPath(end.live_folder) + "` makes a file of it");
+  const std::string folder = ShellPath(end.live_folder);
+  if (access(end.live_folder.c_str(), F_OK) != 0) {
+    Say("nothing of it is left: somebody removed " + folder +
+        " or gave it another name while the program ran");
+  } else {
+    Say("what was recorded is kept: `batchlight summary " + folder +
+        "` opens it, `batchlight trace seal " + folder + "` makes a file of it");
+  }
   if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
 }
 
