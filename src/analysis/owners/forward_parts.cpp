@@ -214,14 +214,14 @@ class PartsFinder {
     for (const BackwardLink& link : links.links()) has_backward[link.forward.row()] = true;
     for (const OperatorLoop& loop : loops_.found()) {
       uint64_t learning = 0;
-      for (const OperatorRow& row : loop.rows) {
-        learning += uint64_t(
-            std::count(has_backward.begin() + row.begin, has_backward.begin() + row.end, true));
+      for (const OperatorStretch& stretch : loop.stretches) {
+        learning += uint64_t(std::count(has_backward.begin() + stretch.begin,
+                                        has_backward.begin() + stretch.end, true));
       }
       if (learning * kLeastWithBackward < loop.operators) continue;
-      for (const OperatorRow& row : loop.rows) {
-        Add(row.begin, row.end, row.begin, found_.loops);
-        found_.loop_spans.push_back(row.span);
+      for (const OperatorStretch& stretch : loop.stretches) {
+        Add(stretch.begin, stretch.end, stretch.begin, found_.loops);
+        found_.loop_spans.push_back(stretch.span);
       }
       found_.loop_operators += loop.operators;
     }

@@ -20,20 +20,20 @@ int64_t Length(const TimeSpan& span) { return span.end_ns - span.start_ns; }
 
 }  // namespace
 
-void OperatorLoops::Take(const OperatorRow& one, StringId name, bool computes) {
+void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool computes) {
   if (Length(one.span) > kLongNs) {
-    row_ended_ = true;
+    stretch_ended_ = true;
     if (++long_in_a_row_ >= kLongInARow) End();
     return;
   }
   long_in_a_row_ = 0;
-  if (row_ended_ || one.span.start_ns - loop_.rows.back().span.end_ns > kLongNs) {
-    loop_.rows.push_back(one);
+  if (stretch_ended_ || one.span.start_ns - loop_.stretches.back().span.end_ns > kLongNs) {
+    loop_.stretches.push_back(one);
   } else {
-    loop_.rows.back().end = one.end;
-    loop_.rows.back().span.end_ns = one.span.end_ns;
+    loop_.stretches.back().end = one.end;
+    loop_.stretches.back().span.end_ns = one.span.end_ns;
   }
-  row_ended_ = false;
+  stretch_ended_ = false;
   if (!computes) return;
   ++loop_.operators;
   short_ += Length(one.span) <= kShortNs;
@@ -41,9 +41,9 @@ void OperatorLoops::Take(const OperatorRow& one, StringId name, bool computes) {
 }
 
 void OperatorLoops::End() {
-  row_ended_ = true;
+  stretch_ended_ = true;
   long_in_a_row_ = 0;
-  if (loop_.rows.empty()) return;
+  if (loop_.stretches.empty()) return;
   if (loop_.operators >= kLeastInLoop && most_ >= kLeastOfAName && 2 * short_ >= loop_.operators) {
     found_.push_back(std::exchange(loop_, {}));
   }

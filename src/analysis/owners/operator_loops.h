@@ -13,14 +13,14 @@
 namespace batchlight {
 
 // Operators without a long one or a pause between them.
-struct OperatorRow {
+struct OperatorStretch {
   uint32_t begin = 0;  // rows of operator_calls, with what these call in turn
   uint32_t end = 0;
   TimeSpan span;
 };
 
 struct OperatorLoop {
-  std::vector<OperatorRow> rows;
+  std::vector<OperatorStretch> stretches;
   uint64_t operators = 0;  // that no other encloses and that compute
 };
 
@@ -28,7 +28,7 @@ class OperatorLoops {
  public:
   // The next operator of the thread that no other encloses. `computes`: it does not only look at
   // memory in another way.
-  void Take(const OperatorRow& one, StringId name, bool computes);
+  void Take(const OperatorStretch& one, StringId name, bool computes);
   // What comes next belongs to no loop before it: a backward, another step, the end.
   void End();
 
@@ -39,7 +39,7 @@ class OperatorLoops {
   uint64_t short_ = 0;
   uint64_t most_ = 0;  // of one name
   int long_in_a_row_ = 0;
-  bool row_ended_ = true;
+  bool stretch_ended_ = true;
   std::unordered_map<StringId, uint64_t> names_;
   std::vector<OperatorLoop> found_;
 };
