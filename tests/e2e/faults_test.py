@@ -416,7 +416,7 @@ class TheProgramIsShownAnotherTime(InFolder):
         rows = self.batchlight("stats", "-r", "nvtx_sum", "-f", "csv", "run.batchlight").stdout
         slept = [line.split(",") for line in rows.splitlines() if "sleeps" in line]
         self.assertEqual(len(slept), 1, rows)
-        self.assertGreaterEqual(int(slept[0][1]), 300_000_000)
+        self.assertGreaterEqual(int(slept[0][1]), 290_000_000)
 
 
 def mount_namespaces_work():
@@ -474,7 +474,7 @@ class TheDiskIsFull(InFolder):
 
     def test_a_disk_of_memory_leaves_the_program_its_own(self):
         # What lies in /dev/shm counts for the group; before, the kernel ended the program for it.
-        group = memory_group(self, "64M")
+        group = memory_group(self, "128M")
         folder = tempfile.mkdtemp(dir="/dev/shm")
         self.addCleanup(shutil.rmtree, folder)
         done = run("sh", "-c", "echo $$ >%s/cgroup.procs && exec %s profile -t none --pytorch=autograd-nvtx"

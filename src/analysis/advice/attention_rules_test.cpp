@@ -121,7 +121,7 @@ TEST(HeadRules, HeadsOfChosenPositionsAreLeftAlone) {
 // 20 steps of 10 ms: `count` operators in a row that take 4 ms in all, and a backward of 4 ms.
 // Those that autograd does not follow have one number.
 std::vector<Finding> FindingsOfRow(int count, bool learns, int64_t pause_ns = 0,
-                                   bool followed = true) {
+                                   bool followed = true, bool as_layers = false) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   const int64_t length = 4 * kMs / count;
@@ -131,6 +131,7 @@ std::vector<Finding> FindingsOfRow(int count, bool learns, int64_t pause_ns = 0,
     build.Module(thread, "crf", "CRF", at, at + 5 * kMs);
     for (int row = 0; row < count; ++row) {
       const int64_t start = at + row * length + (row > count / 2 ? pause_ns : 0);
+      if (as_layers) build.Module(thread, "layers.0", "Linear", start - 100, start + length - 900);
       build.Operator(thread, row % 4 == 0 ? "aten::add" : "aten::logsumexp", start,
                      start + length - 1000, followed ? first + row : first);
     }
@@ -153,6 +154,8 @@ TEST(RowRules, SmallOperatorsInARowAreToBeOne) {
       << found->title;
   EXPECT_NEAR(found->gain_ns, 0.7 * 7.8 * kMs, 0.3 * kMs);
   EXPECT_EQ(FindRule(FindingsOfRow(120, true), "small-operators"), nullptr) << "few";
+  EXPECT_EQ(FindRule(FindingsOfRow(200, true, 0, true, true), "small-operators"), nullptr)
+      << "a deep model";
   EXPECT_EQ(FindRule(FindingsOfRow(200, false), "small-operators"), nullptr) << "data";
   EXPECT_EQ(FindRule(FindingsOfRow(200, true, 0, false), "small-operators"), nullptr);
   EXPECT_NE(FindRule(FindingsOfRow(200, true, 2 * kMs), "small-operators"), nullptr) << "a pause";

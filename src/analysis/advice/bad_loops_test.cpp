@@ -153,6 +153,25 @@ TEST(BadLoops, CompilesOneFunctionAfterTheOther) {
       << found->seen;
 }
 
+// Two graphs that the first step compiles, and a batch of another size later.
+TEST(BadLoops, CompilesEachOfTwoFunctionsOnceMore) {
+  Steps steps;
+  const auto compile = [&] {
+    steps.Step(110 * kMs, [&](int64_t start, int64_t end) {
+      steps.Call(Phase::kCompile, "torch.compile#`A.forward` (a.py:1)", start, start + 50 * kMs);
+      steps.Call(Phase::kCompile, "torch.compile#`B.forward` (b.py:1)", start + 50 * kMs, end);
+    });
+  };
+  compile();
+  steps.Even(20);
+  compile();
+  steps.Even(10);
+  const std::vector<Finding> findings = steps.Findings();
+  const Finding* found = testing::FindRule(findings, "recompilation");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->title.find("compiles it again"), std::string::npos) << found->title;
+}
+
 // Forward and backward, the optimizer once its state is there, a second size.
 TEST(BadLoops, TheFirstStepsMayCompile) {
   EXPECT_EQ(

@@ -1,4 +1,4 @@
-// Rows of operators in forward that one call would do, or half of them (owners/forward_parts.h).
+// Rows of operators in forward that one call would do, or half of them (forward/forward_parts.h).
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 
@@ -109,7 +109,8 @@ void IgnoredTargets(const RunMeasures& run, Findings* findings) {
        .why = "Each position gets a score for each class or word; where the target is -100 "
               "(ignore_index) these change no parameter.",
        .action = "Choose the positions that have a target before the head, and give it only "
-                 "these.",
+                 "these: of labels as the loss sees them, shifted by one in causal models. On a "
+                 "GPU choose by indices made with the batch: a mask of its own makes the CPU wait.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kIgnoredTargetsUncertainty,
        .evidence = EvidenceOf(run, head),

@@ -6,9 +6,9 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
+#include "analysis/forward/unlearned_work.h"
+#include "analysis/forward/unused_forwards.h"
 #include "analysis/owners/autograd_numbers.h"
-#include "analysis/owners/unlearned_work.h"
-#include "analysis/owners/unused_forwards.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 

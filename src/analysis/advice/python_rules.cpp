@@ -299,7 +299,7 @@ void WorkBesideTheModel(const RunMeasures& run, Findings* findings) {
   if (step_ns == 0 || !run.gpu.empty() || ShareOutsideOfPhases(run) < kBesideShare) return;
   const LooseOperators& loose = run.loop_work.operators;
   if (loose.calls_per_step >= kLooseOperators) return;
-  double work_ns = 0;
+  double work_ns = 0;  // samples are of all: it has to be most of them
   std::vector<WorkPlace> operators;
   std::string texts;
   for (const WorkPlace& place : loose.operators) {
@@ -310,7 +310,8 @@ void WorkBesideTheModel(const RunMeasures& run, Findings* findings) {
     operators.push_back(place);
   }
   const std::string names = FunctionTexts(*run.store, loose.functions, 1);
-  if (work_ns < kBesideShare * step_ns || operators.empty() || names.empty()) return;
+  if (work_ns < kBesideShare * step_ns || work_ns < 0.5 * loose.per_step_ns) return;
+  if (operators.empty() || names.empty()) return;
   const std::string share = PercentOf(work_ns / step_ns);
   findings->push_back(
       {.title = names + ": " + share + " of a step is operators beside the model",

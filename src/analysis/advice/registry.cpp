@@ -21,6 +21,9 @@ constexpr RuleGroup kSameTime[] = {
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
+    {"small-operators", "slow-function"},                     // a loop in forward
+    {"work-beside-the-model", "slow-function"},               // a function of the loop's
+    {"ignored-targets", "padding", "padding-to-one-length"},  // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor

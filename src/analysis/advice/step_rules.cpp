@@ -95,6 +95,7 @@ struct Compilations {
   int64_t total_ns = 0;
   size_t steps = 0;                                // before the steady ones, that compile
   std::map<std::string_view, uint64_t> functions;  // how often each, where that was recorded
+  bool repeats = false;                            // one of them was compiled before
 
   void Add(const Store& store, size_t row) {
     const PhaseCallsTable& phases = store.phase_calls;
@@ -132,6 +133,8 @@ Compilations CompiledAgain(const Store& store, const ProcessSteps& main) {
   const int64_t last_ns = main.steps[main.steady.back()].end_ns;
   Compilations early, found;
   std::set<size_t> early_steps;
+  std::set<std::string_view>
+      first;  // functions that the first compiling step, or what is before, compiles
   StepLookup lookup(&main);
   for (size_t row = 0; row < phases.size(); ++row) {
     const int64_t start_ns = phases.start_ns[row];
@@ -142,11 +145,21 @@ Compilations CompiledAgain(const Store& store, const ProcessSteps& main) {
       continue;
     }
     const size_t step = lookup.RowAt(start_ns);
-    if (step == StepLookup::kNone) continue;
-    early_steps.insert(step);
-    if (step != *early_steps.begin()) early.Add(store, row);
+    if (step != StepLookup::kNone) early_steps.insert(step);
+    if (step != StepLookup::kNone && step != *early_steps.begin()) {
+      early.Add(store, row);
+    } else {
+      first.insert(CompiledFunction(store.Text(phases.name[row])));
+    }
   }
-  if (double(early_steps.size()) > kCompilingSteps) found.Add(early);
+  const bool many = double(early_steps.size()) > kCompilingSteps;
+  if (many) found.Add(early);
+  for (const auto& [function, times] : early.functions) {
+    if (!many) first.insert(function);
+  }
+  for (const auto& [function, times] : found.functions) {
+    found.repeats = found.repeats || first.contains(function);
+  }
   found.steps = early_steps.size();
   return found;
 }
@@ -160,9 +173,9 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
   if (again.count == 0) return;
   const auto total_ns = double(again.total_ns);
   const auto* function = again.Most();
-  const bool each_once = function != nullptr && function->second == 1 && again.count > 1;
+  const bool each_once = again.count > 1 && again.functions.size() == again.count && !again.repeats;
   const std::string name(function == nullptr || each_once ? "" : function->first);
-  const bool gives_up = double(again.steps) >= kCompileLimit;
+  const bool gives_up = double(again.steps) >= kCompileLimit && !each_once;
   findings->push_back(
       {.title = each_once      ? "torch.compile still compiles while training"
                 : name.empty() ? "torch.compile compiles again while training"

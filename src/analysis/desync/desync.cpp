@@ -87,7 +87,11 @@ class Finder {
     for (const FlightCall& call : dump.calls) {
       Group& group = *groups[call.group];
       SetLast(group, call, last);
-      if (call.between_two) continue;
+      result_.knows_starts = result_.knows_starts || call.state == FlightState::kStarted;
+      if (call.between_two) {
+        if (call.state != FlightState::kCompleted) between_two_.insert(dump.rank);
+        continue;
+      }
       MemberCalls& member = group.came[dump.rank];
       member.calls[call.number].push_back(&call);
       member.last = std::max(member.last, call.number);
@@ -172,7 +176,7 @@ class Finder {
       });
       if (ended) continue;
       found.waiting.push_back(rank);
-      if (call.state == FlightState::kScheduled) not_begun.push_back(rank);
+      if (call.state == FlightState::kScheduled && result_.knows_starts) not_begun.push_back(rank);
       if (found.since_ns == 0 || call.created_ns < found.since_ns) found.since_ns = call.created_ns;
     }
     if (other != nullptr) {
@@ -209,11 +213,11 @@ class Finder {
   }
 
   void NameSuspects() {
-    std::set<int32_t> waiting, wanted;
+    std::set<int32_t> waiting = between_two_, wanted;
     for (const Desync& one : result_.found) {
+      waiting.insert(one.waiting.begin(), one.waiting.end());
       if (one.kind == DesyncKind::kUnfinished) continue;
       wanted.insert(one.others.begin(), one.others.end());
-      waiting.insert(one.waiting.begin(), one.waiting.end());
     }
     for (const Desync& one : result_.found) {
       if (one.kind == DesyncKind::kDiffers) {
@@ -227,7 +231,8 @@ class Finder {
   std::span<const FlightDump> dumps_;
   std::map<std::pair<std::string, std::vector<int32_t>>, Group> groups_;
   std::set<int32_t> dumped_;
-  std::set<int32_t> known_;  // by the groups
+  std::set<int32_t> known_;        // by the groups
+  std::set<int32_t> between_two_;  // that wait for what another sends or receives
   DesyncResult result_;
 };
 
@@ -235,8 +240,9 @@ class Finder {
 
 DesyncResult FindDesync(std::span<const FlightDump> dumps) { return Finder(dumps).Run(); }
 
-std::string_view FlightStateName(FlightState state) {
+std::string_view FlightStateName(FlightState state, bool knows_starts) {
   if (state == FlightState::kCompleted) return "done";
+  if (!knows_starts) return "not done";
   return state == FlightState::kStarted ? "running" : "not begun";
 }
 

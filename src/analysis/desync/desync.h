@@ -49,10 +49,13 @@ struct DesyncResult {
   // Ranks that others wait for and that wait for nobody: where to look first.
   std::vector<int32_t> suspects;
   std::vector<LastCall> ranks;  // by rank
+  // Whether a call is known to run: PyTorch says so with TORCH_NCCL_ENABLE_TIMING=1 only.
+  bool knows_starts = false;
 };
 
 DesyncResult FindDesync(std::span<const FlightDump> dumps);
 
-std::string_view FlightStateName(FlightState state);  // "not begun", "running", "done"
+// "not begun", "running", "done"; "not done" where starts are not known.
+std::string_view FlightStateName(FlightState state, bool knows_starts);
 
 }  // namespace batchlight

@@ -94,6 +94,31 @@ TEST(Desync, WhoWaitsElsewhereIsNoSuspect) {
   EXPECT_EQ(result.ranks[2].group, "1 (tp)");
 }
 
+// Rank 3 was killed and left no dump; rank 2 waits for it, and is to blame for nothing.
+TEST(Desync, WhoWaitsForOneWithoutADumpIsNoSuspect) {
+  std::vector<FlightDump> dumps = FourRanks();
+  dumps.pop_back();
+  dumps[2] = DumpOf(2, 8, FlightState::kCompleted);
+  dumps[2].groups.push_back({.name = "1", .description = "tp", .ranks = {2, 3}});
+  FlightCall call = dumps[2].calls[0];
+  call.group = 1;
+  call.state = FlightState::kStarted;
+  dumps[2].calls.push_back(call);
+  EXPECT_TRUE(FindDesync(dumps).suspects.empty());
+  dumps[2].calls.back().between_two = true;  // a stage that waits for another's activations
+  EXPECT_TRUE(FindDesync(dumps).suspects.empty());
+}
+
+// PyTorch says what runs only if it is asked to.
+TEST(Desync, WithoutStartsNoRankIsSaidNotToHaveBegun) {
+  std::vector<FlightDump> dumps = FourRanks();
+  for (FlightDump& dump : dumps) dump.calls.back().state = FlightState::kScheduled;
+  const DesyncResult result = FindDesync(dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_TRUE(result.found[0].others.empty());
+  EXPECT_EQ(FlightStateName(result.ranks[0].state, result.knows_starts), "not done");
+}
+
 TEST(Desync, AllHaveComeAndItDoesNotEnd) {
   std::vector<FlightDump> dumps = FourRanks();
   dumps[1].calls[8].state = FlightState::kScheduled;

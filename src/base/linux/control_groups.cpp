@@ -15,11 +15,15 @@ namespace {
 struct MemoryFiles {
   const char* limit;
   const char* used;
-  const char* cache_key;  // in memory.stat
+  // In memory.stat: what was read once, and what was read again. The kernel gives up both, but of
+  // the second some is in use: half counts as free, as in MemAvailable of /proc/meminfo.
+  const char* cache_key;
+  const char* used_cache_key;
 };
 constexpr MemoryFiles kMemoryFiles[] = {
-    {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "},
-    {"memory.max", "memory.current", "inactive_file "},
+    {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ",
+     "total_active_file "},
+    {"memory.max", "memory.current", "inactive_file ", "active_file "},
 };
 
 struct Chain {
@@ -128,7 +132,8 @@ uint64_t FreeMemoryInGroups(const ControlGroups& groups) {
     const uint64_t limit = NumberIn(folder + files.limit, "", kNoMemoryLimit);
     if (limit == kNoMemoryLimit) continue;
     const uint64_t used = NumberIn(folder + files.used, "", 0);
-    const uint64_t cache = NumberIn(folder + "memory.stat", files.cache_key, 0);
+    const uint64_t cache = NumberIn(folder + "memory.stat", files.cache_key, 0) +
+                           NumberIn(folder + "memory.stat", files.used_cache_key, 0) / 2;
     const uint64_t held = used - std::min(used, cache);
     least = std::min(least, limit - std::min(limit, held));
   }

@@ -51,7 +51,9 @@ Result<std::vector<std::string>> DumpsIn(const std::string& path) {
       return std::vector<std::string>();
     }
     const std::string file = path + (path.ends_with('/') ? "" : "/") + name;
-    if (RankInName(name) >= 0 && BeginsAsDump(file)) dumps.push_back(file);
+    const bool is_dump = RankInName(name) >= 0 && BeginsAsDump(file);
+    if (!is_dump && name.ends_with(".json")) return std::vector<std::string>();  // a trace
+    if (is_dump) dumps.push_back(file);
   }
   return dumps;
 }

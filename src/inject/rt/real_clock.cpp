@@ -37,16 +37,21 @@ ClockGettime FindInVdso() {
     }
   }
   uintptr_t symbols = 0, names = 0;
+  size_t names_size = 0;
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_SYMTAB) symbols = base + entry->d_un.d_ptr;
     if (entry->d_tag == DT_STRTAB) names = base + entry->d_un.d_ptr;
+    if (entry->d_tag == DT_STRSZ) names_size = entry->d_un.d_val;
   }
   if (symbols == 0 || names <= symbols) return nullptr;
-  // The names follow the symbols.
+  // The names follow the symbols; what may lie between them is none.
   const auto* symbol = reinterpret_cast<const ElfW(Sym)*>(symbols);
   const auto* end = symbol + (names - symbols) / sizeof *symbol;
   for (; symbol < end; ++symbol) {
-    if (symbol->st_value == 0) continue;
+    if (symbol->st_value == 0 || symbol->st_shndx == SHN_UNDEF) continue;
+    if (symbol->st_name + sizeof kName > names_size || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) {
+      continue;
+    }
     if (std::strcmp(reinterpret_cast<const char*>(names) + symbol->st_name, kName) == 0) {
       return reinterpret_cast<ClockGettime>(base + symbol->st_value);
     }

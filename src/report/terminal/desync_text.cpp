@@ -47,8 +47,9 @@ std::string SentenceOf(const Desync& found) {
       break;
   }
   std::string text = "All ranks that are known came to " + call + ", and it does not end";
-  if (found.others.empty())
-    return text + ": look at the network and the GPUs' errors (dmesg, Xid).";
+  if (found.others.empty()) {
+    return text + ": look at ranks without a dump, the network and the GPUs' errors (dmesg, Xid).";
+  }
   return text + ": it has not begun on " + RanksText(found.others) +
          ", whose GPU is busy with something else, or stands.";
 }
@@ -65,7 +66,7 @@ std::vector<const LastCall*> InOrder(const DesyncResult& result) {
   const auto place = [&](const LastCall* one) {
     const auto& suspects = result.suspects;
     if (std::binary_search(suspects.begin(), suspects.end(), one->rank)) return 0;
-    return one->state == FlightState::kCompleted ? 1 : 2;
+    return one->state == FlightState::kCompleted ? 2 : 1;
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const LastCall* a, const LastCall* b) { return place(a) < place(b); });
@@ -114,13 +115,14 @@ std::string DesyncAsText(const DesyncResult& result, const TerminalStyle& style,
   for (size_t i = 0; i < std::min(rows, order.size()); ++i) {
     const LastCall& last = *order[i];
     const bool done = last.state == FlightState::kCompleted;
-    table.Row({{std::to_string(last.rank)},
-               {last.call.empty() ? "none was kept" : CleanText(last.call)},
-               {last.call.empty() ? "" : CountText(last.number)},
-               {CleanText(last.group)},
-               {last.call.empty() ? "" : std::string(FlightStateName(last.state)),
-                done ? Tone::kPlain : Tone::kWarning},
-               {CleanText(last.place)}});
+    table.Row(
+        {{std::to_string(last.rank)},
+         {last.call.empty() ? "none was kept" : CleanText(last.call)},
+         {last.call.empty() ? "" : CountText(last.number)},
+         {CleanText(last.group)},
+         {last.call.empty() ? "" : std::string(FlightStateName(last.state, result.knows_starts)),
+          done ? Tone::kPlain : Tone::kWarning},
+         {CleanText(last.place)}});
   }
   table.Print("rank");
   return out.text();
@@ -150,7 +152,7 @@ std::string DesyncAsJson(const DesyncResult& result) {
                              {"group", CleanText(last.group)},
                              {"number", last.number},
                              {"call", CleanText(last.call)},
-                             {"state", FlightStateName(last.state)},
+                             {"state", FlightStateName(last.state, result.knows_starts)},
                              {"place", CleanText(last.place)}});
   }
   return json.dump(2) + "\n";

@@ -1,4 +1,4 @@
-#include "analysis/owners/unused_forwards.h"
+#include "analysis/forward/unused_forwards.h"
 
 #include <algorithm>
 #include <map>

@@ -27,8 +27,8 @@ struct OperatorLoop {
 class OperatorLoops {
  public:
   // The next operator of the thread that no other encloses. `computes`: it does not only look at
-  // memory in another way.
-  void Take(const OperatorStretch& one, StringId name, bool computes);
+  // memory in another way. `modules`: calls of modules that have begun before it.
+  void Take(const OperatorStretch& one, StringId name, bool computes, uint64_t modules);
   // What comes next belongs to no loop before it: a backward, another step, the end.
   void End();
 
@@ -38,6 +38,7 @@ class OperatorLoops {
   OperatorLoop loop_;
   uint64_t short_ = 0;
   uint64_t most_ = 0;  // of one name
+  uint64_t first_modules_ = 0, last_modules_ = 0;
   int long_in_a_row_ = 0;
   bool stretch_ended_ = true;
   std::unordered_map<StringId, uint64_t> names_;

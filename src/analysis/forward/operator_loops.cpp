@@ -1,4 +1,4 @@
-#include "analysis/owners/operator_loops.h"
+#include "analysis/forward/operator_loops.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +11,9 @@ namespace {
 constexpr uint64_t kLeastInLoop = 150;
 constexpr uint64_t kLeastOfAName = 100;
 constexpr int64_t kShortNs = 40'000;
+// For each call of a module so many of them: layers of a deep model are called one after the other,
+// too.
+constexpr uint64_t kLeastInModule = 8;
 // No part of a loop: an operator that works, a pause. Either may be the processor taken away, so
 // that it takes several in a row to end a loop.
 constexpr int64_t kLongNs = 1'000'000;
@@ -20,7 +23,8 @@ int64_t Length(const TimeSpan& span) { return span.end_ns - span.start_ns; }
 
 }  // namespace
 
-void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool computes) {
+void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool computes,
+                         uint64_t modules) {
   if (Length(one.span) > kLongNs) {
     stretch_ended_ = true;
     if (++long_in_a_row_ >= kLongInARow) End();
@@ -35,6 +39,8 @@ void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool compute
   }
   stretch_ended_ = false;
   if (!computes) return;
+  if (loop_.operators == 0) first_modules_ = modules;
+  last_modules_ = modules;
   ++loop_.operators;
   short_ += Length(one.span) <= kShortNs;
   most_ = std::max(most_, ++names_[name]);
@@ -44,7 +50,9 @@ void OperatorLoops::End() {
   stretch_ended_ = true;
   long_in_a_row_ = 0;
   if (loop_.stretches.empty()) return;
-  if (loop_.operators >= kLeastInLoop && most_ >= kLeastOfAName && 2 * short_ >= loop_.operators) {
+  const uint64_t modules = last_modules_ - first_modules_;
+  if (loop_.operators >= kLeastInLoop && most_ >= kLeastOfAName && 2 * short_ >= loop_.operators &&
+      loop_.operators >= kLeastInModule * modules) {
     found_.push_back(std::exchange(loop_, {}));
   }
   loop_ = {};

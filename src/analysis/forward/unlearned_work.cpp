@@ -1,4 +1,4 @@
-#include "analysis/owners/unlearned_work.h"
+#include "analysis/forward/unlearned_work.h"
 
 #include <algorithm>
 #include <map>

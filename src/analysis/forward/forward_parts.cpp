@@ -1,14 +1,14 @@
-#include "analysis/owners/forward_parts.h"
+#include "analysis/forward/forward_parts.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/forward/operator_loops.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
-#include "analysis/owners/operator_loops.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -192,6 +192,13 @@ class PartsFinder {
     head_ = {};
   }
 
+  // Calls of modules on the thread that begin before a time that only grows.
+  uint64_t ModulesBefore(int64_t ns) {
+    const ModuleCallsTable& modules = store_.module_calls;
+    while (module_ < module_rows_.end && modules.start_ns[module_] < ns) ++module_;
+    return module_ - module_rows_.begin;
+  }
+
   void TakeInLoop(const Outermost& op) {
     // What autograd does not follow is looked for elsewhere (loop_work).
     if (!HasOwnNumber(operators_, op.begin)) return;
@@ -204,7 +211,8 @@ class PartsFinder {
     loops_.Take({.begin = op.begin,
                  .end = op.end,
                  .span = {start_ns, ClosedEnd(store_, start_ns, operators_.end_ns[op.begin])}},
-                operators_.name[op.begin], KnownRole(operators_.name[op.begin]) != Role::kView);
+                operators_.name[op.begin], KnownRole(operators_.name[op.begin]) != Role::kView,
+                ModulesBefore(start_ns));
   }
 
   // Those that have a backward: others prepare data.
@@ -284,6 +292,8 @@ class PartsFinder {
   AttentionFinder attention_;
   HeadFinder head_;
   OperatorLoops loops_;
+  const ThreadSpans::Rows module_rows_ = ThreadSpans(store_.module_calls.thread).Of(main_.thread);
+  uint32_t module_ = module_rows_.begin;
   int64_t number_ = -1;  // of the last operator, and how many before it had that too
   uint32_t not_followed_ = 0;
   std::unordered_map<StringId, Role> roles_;
