@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "analysis/forward/operator_loops.h"
 #include "analysis/numbers/closed_end.h"
@@ -159,10 +161,13 @@ class PartsFinder {
     }
     loops_.End();
     AddLoops(links);
+    std::vector<ForwardPart*> parts;
     for (ForwardPart* part : {&found_.attention, &found_.head, &found_.loops}) {
-      AddBackward(links, *part);
-      AddWork(work, *part);
+      if (part->count > 0) parts.push_back(part);
     }
+    if (parts.empty()) return {};
+    AddBackward(links, parts);
+    AddWork(work, parts);
     return std::move(found_);
   }
 
@@ -261,21 +266,23 @@ class PartsFinder {
     part.class_name = modules.class_name[call];
   }
 
-  static void AddBackward(const BackwardLinks& links, ForwardPart& part) {
-    if (part.count == 0) return;
+  static void AddBackward(const BackwardLinks& links, std::span<ForwardPart* const> parts) {
     for (const BackwardLink& link : links.links()) {
-      if (!part.is_operator[link.forward.row()]) continue;
-      part.cpu_ns += link.own_ns;
-      part.backward_ns += link.own_ns;
-      part.learns = true;
+      for (ForwardPart* part : parts) {
+        if (!part->is_operator[link.forward.row()]) continue;
+        part->cpu_ns += link.own_ns;
+        part->backward_ns += link.own_ns;
+        part->learns = true;
+      }
     }
   }
 
-  void AddWork(const Attribution& work, ForwardPart& part) const {
-    if (part.count == 0) return;
+  void AddWork(const Attribution& work, std::span<ForwardPart* const> parts) const {
     StepLookup steps(&main_);
     VisitWork(store_, work, [&](const WorkOwner& owner, int64_t ns, int64_t launched_ns) {
-      if (part.Launched(owner) && steps.IsSteadyAt(launched_ns)) part.gpu_ns += ns;
+      for (ForwardPart* part : parts) {
+        if (part->Launched(owner) && steps.IsSteadyAt(launched_ns)) part->gpu_ns += ns;
+      }
     });
   }
 
