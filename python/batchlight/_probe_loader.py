@@ -17,6 +17,7 @@ from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 ENOUGH = 1.1
 SAME = 0.03  # rates that differ by less are not told apart
 DOUBT = 0.15  # how far predictions may be off
+FULL = 0.85  # of the processors, in use by a trial: the rest is the kernel's and the switching between processes
 MOST_CROWDING = 2.0  # two threads of one core, each half as fast; what is more is chance
 
 
@@ -159,6 +160,13 @@ def crowding(loader, tried):
     return min(MOST_CROWDING, max(1.0, loader.cpu_s() / alone.cpu_s()))
 
 
+def attainable(tried, count):
+    """Of `count` processors those that a program gets: what the trial used that used most, where that is nearly all
+    of them. Where none comes near, something else held the trials up, and all may be had."""
+    most = max(trial.rate * trial.cpu_s() for trial in tried)
+    return min(count, most) if most >= FULL * count else count
+
+
 def predicted_rate(loader, both, training, count, crowded=1.0):
     """Samples a second of both: the slower of the two, one after the other without workers, and no more
     than the processors can do. The main process trains and takes samples from the workers in turn. A batch that
@@ -193,7 +201,7 @@ def probe(runner, wanted):
             failed.append({"setting": "workers %d" % workers, "why": str(problem)})
 
     def predict(trial):
-        return predicted_rate(trial, both, training, count, crowding(trial, tried))
+        return predicted_rate(trial, both, training, attainable(tried, count), crowding(trial, tried))
 
     # Where training is the limit, rates that differ do so by chance.
     near = [loader] if is_ahead(loader, training) else choose(tried, predict)

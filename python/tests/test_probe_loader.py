@@ -70,6 +70,14 @@ class Prediction(unittest.TestCase):
         self.assertEqual(_probe_loader.crowding(trial("loader", 300, 8, cpu_s=0.02), tried), 2.0)
         self.assertEqual(_probe_loader.crowding(trial("loader", 300, 8, cpu_s=0.001), tried), 1.0, msg="by chance")
 
+    def test_what_a_program_gets_of_the_processors(self):
+        alone = trial("loader", 1000, cpu_s=0.001)
+        full = trial("loader", 1800, 2, cpu_s=0.001)
+        waiting = trial("loader", 500, 2, cpu_s=0.001)
+        self.assertAlmostEqual(_probe_loader.attainable([alone, full], 2), 1.8)
+        self.assertEqual(_probe_loader.attainable([alone, waiting], 2), 2, msg="it waited for something else")
+        self.assertEqual(_probe_loader.attainable([trial("loader", 2100, 2, cpu_s=0.001)], 2), 2, msg="by chance")
+
     def test_what_is_worth_a_run(self):
         tried = [trial("loader", rate, workers, changes={"workers": workers} if workers else {})
                  for workers, rate in ((0, 100), (2, 395), (4, 420), (8, 430), (16, 390))]
