@@ -1,4 +1,5 @@
 """profile --monitor: a job that is watched, windows on request, metrics."""
+import http.server
 import json
 import os
 import re
@@ -6,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -171,6 +173,47 @@ class Monitor(InFolder):
             return 'rank="5"' in done.stdout
         self.wait_for(is_scraped)
         self.end(job)
+
+    def test_a_collector_of_opentelemetry_gets_them(self):
+        taken = []
+
+        class Collector(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                taken.append((self.path, self.headers["Content-Type"], json.loads(body)))
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *words):
+                pass
+        collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+        self.addCleanup(collector.server_close)
+        thread = threading.Thread(target=collector.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(collector.shutdown)
+        address = "http://127.0.0.1:%d" % collector.server_address[1]
+        job = self.start_job("run", RANGES, "--step-range", "step", "--metrics-otlp", address, RANK="5",
+                             OTEL_SERVICE_NAME="my job")
+        self.wait_for_step(30, 1)
+        self.wait_for(lambda: taken)
+        said, = self.end(job)
+        self.assertNotIn("metrics are not taken", said)
+        self.assertGreaterEqual(len(taken), 2, "the first and the last")
+        path, content, body = taken[-1]
+        self.assertEqual((path, content), ("/v1/metrics", "application/json"))
+        (of_job,) = body["resourceMetrics"]
+        self.assertIn({"key": "service.name", "value": {"stringValue": "my job"}}, of_job["resource"]["attributes"])
+        metrics = {metric["name"]: metric for metric in of_job["scopeMetrics"][0]["metrics"]}
+        (step,) = metrics["batchlight_step"]["gauge"]["dataPoints"]
+        self.assertGreaterEqual(step["asDouble"], 30)
+        self.assertIn({"key": "rank", "value": {"stringValue": "5"}}, step["attributes"])
+        (lengths,) = metrics["batchlight_step_duration_seconds"]["summary"]["dataPoints"]
+        self.assertGreaterEqual(lengths["sum"], int(lengths["count"]) * 0.005)
+        wrong = self.batchlight("profile", "--monitor", "watch", "--metrics-otlp", "collector:4318", "--", "true")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("http://127.0.0.1:4318", wrong.stderr)
 
     @unittest.skipUnless(shutil.which("promtool"), "no Prometheus")
     def test_alerts_and_dashboard(self):

@@ -15,10 +15,10 @@ TEST(MetricsTest, IsTheTextFormatOfPrometheus) {
   process.total_ns = 300'000'000;
   process.recent_ns = {100'000'000, 200'000'000};
   process.phase_us[0] = 1500;
-  const std::string text = MetricsText({.processes = {&process},
-                                        .version = "1.2",
-                                        .windows = 1,
-                                        .monotonic_to_unix_ns = 1'000'000'000'000});
+  const std::string text = MetricsText(MetricsOf({.processes = {&process},
+                                                  .version = "1.2",
+                                                  .windows = 1,
+                                                  .monotonic_to_unix_ns = 1'000'000'000'000}));
   for (const char* line : {
            "batchlight_info{version=\"1.2\"} 1\n",
            "# TYPE batchlight_step gauge\nbatchlight_step{rank=\"3\",pid=\"42\"} 3\n",

@@ -10,18 +10,22 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/contain.h"
 #include "capture/loop/clock.h"
 #include "capture/monitor/metrics.h"
 #include "capture/monitor/slow_steps.h"
 #include "capture/monitor/step_reader.h"
+#include "capture/recording/output_name.h"
 
 namespace batchlight::capture {
 namespace {
 
 constexpr int64_t kLookEveryNs = 1'000'000'000;
+constexpr int64_t kSendEveryNs = 10'000'000'000;
 // For a file system that hangs, when the program has ended.
 constexpr int64_t kMostWaitNs = 5'000'000'000;
 
@@ -47,6 +51,11 @@ class Monitor::Watcher {
 
   void Serve(MetricsServer server) { server_.emplace(std::move(server)); }
   void Write(MetricsFile file) { metrics_file_.emplace(std::move(file)); }
+  void Send(OtlpSender sender, std::string service, std::function<void(const std::string&)> say) {
+    otlp_.emplace(std::move(sender));
+    service_ = std::move(service);
+    say_ = std::move(say);
+  }
   Status Prepare() {
     over_fd_ = eventfd(0, EFD_CLOEXEC);
     return over_fd_ >= 0 ? Status() : OutputError(std::string("eventfd: ") + std::strerror(errno));
@@ -60,6 +69,12 @@ class Monitor::Watcher {
   // Answers requests until then. False: End() was called.
   bool WaitUntil(int64_t monotonic_ns);
   void AskIfSlow();
+  // To the collector, if it is time again.
+  void SendMetrics(std::span<const Metric> metrics, int64_t now_ns);
+  MetricsInput InputAt(int64_t now_ns);
+  Status SendNow(std::span<const Metric> metrics, int64_t now_ns, int end_fd) const {
+    return otlp_->Send(OtlpJson(metrics, service_, HostName(), start_ns_, now_ns), end_fd);
+  }
 
   const MonitorOptions options_;
   const std::string version_;  // of batchlight
@@ -71,6 +86,12 @@ class Monitor::Watcher {
   SlowSteps slow_steps_;
   std::optional<MetricsServer> server_;
   std::optional<MetricsFile> metrics_file_;
+  std::optional<OtlpSender> otlp_;
+  std::string service_;  // what the collector calls the job
+  std::function<void(const std::string&)> say_;
+  int64_t next_send_ns_ = 0;  // CLOCK_REALTIME
+  bool said_ = false;         // that metrics are not taken
+  uint32_t windows_seen_ = 0;
   std::string metrics_;  // as last looked at
 
   int over_fd_ = -1;  // eventfd: End() was called
@@ -88,6 +109,11 @@ Monitor::Monitor(MonitorOptions options, std::string version, RunFolder folder, 
 void Monitor::Serve(MetricsServer server) { watcher_->Serve(std::move(server)); }
 
 void Monitor::Write(MetricsFile file) { watcher_->Write(std::move(file)); }
+
+void Monitor::Send(OtlpSender sender, std::string service,
+                   std::function<void(const std::string&)> say) {
+  watcher_->Send(std::move(sender), std::move(service), std::move(say));
+}
 
 Status Monitor::Start() {
   RETURN_IF_ERROR(watcher_->Prepare());
@@ -117,6 +143,11 @@ void Monitor::Watcher::Run() {
     Look();
   } while (WaitUntil(MonotonicNow() + kLookEveryNs));
   folder_.RemoveStatus();
+  reader_.Read();
+  if (otlp_ && !reader_.Processes().empty()) {  // how the job ended
+    const int64_t now_ns = ClockNow(CLOCK_REALTIME);
+    (void)SendNow(MetricsOf(InputAt(now_ns)), now_ns, -1);
+  }
   // A file that stays would say for ever that the job stands still.
   if (metrics_file_) metrics_file_->Remove();
   const std::lock_guard lock(mutex_);
@@ -149,17 +180,34 @@ void Monitor::Watcher::Look() {
   AskIfSlow();
   file_.board().request.store(format::PackRequest(folder_.ReadRequest(start_ns_)),
                               std::memory_order_relaxed);
-  if (!metrics_file_ && !server_) return;
-  MetricsInput input{.processes = reader_.Processes(),
-                     .version = version_,
-                     .monotonic_to_unix_ns = now_ns - MonotonicNow()};
+  if (!metrics_file_ && !server_ && !otlp_) return;
   {
     const std::lock_guard lock(mutex_);
     if (over_) return;
-    input.windows = windows_();
+    windows_seen_ = windows_();
   }
-  metrics_ = MetricsText(input);
+  const std::vector<Metric> metrics = MetricsOf(InputAt(now_ns));
+  metrics_ = MetricsText(metrics);
   if (metrics_file_) (void)metrics_file_->Write(metrics_);
+  SendMetrics(metrics, now_ns);
+}
+
+MetricsInput Monitor::Watcher::InputAt(int64_t now_ns) {
+  return {.processes = reader_.Processes(),
+          .version = version_,
+          .windows = windows_seen_,
+          .monotonic_to_unix_ns = now_ns - MonotonicNow()};
+}
+
+void Monitor::Watcher::SendMetrics(std::span<const Metric> metrics, int64_t now_ns) {
+  if (!otlp_ || reader_.Processes().empty() || now_ns < next_send_ns_) return;
+  next_send_ns_ = now_ns + kSendEveryNs;
+  const Status sent = SendNow(metrics, now_ns, over_fd_);
+  if (sent.ok() || said_) return;
+  const std::lock_guard lock(mutex_);
+  if (over_) return;
+  said_ = true;
+  say_(sent.message() + "; it is tried again every ten seconds");
 }
 
 void Monitor::Watcher::AskIfSlow() {

@@ -12,6 +12,7 @@
 #include "capture/monitor/board_file.h"
 #include "capture/monitor/metrics_file.h"
 #include "capture/monitor/metrics_server.h"
+#include "capture/monitor/otlp.h"
 #include "capture/monitor/run_folder.h"
 #include "capture/recording/options.h"
 
@@ -29,6 +30,8 @@ class Monitor {
   // Before Start().
   void Serve(MetricsServer server);
   void Write(MetricsFile file);
+  // `say` is told once if the metrics are not taken; called on the monitor's thread until End().
+  void Send(OtlpSender sender, std::string service, std::function<void(const std::string&)> say);
   // Errors: there can be no thread.
   Status Start();
   // Takes back what it said of the job. False: the file system of the folder or of the metrics does

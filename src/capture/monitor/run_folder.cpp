@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "capture/recording/output_name.h"
 
 namespace batchlight::capture {
 namespace {
@@ -35,12 +36,6 @@ std::string SmallFile(const std::string& path) {
   }
   auto text = ReadWholeFile(path);
   return text.ok() ? std::move(text).value() : std::string();
-}
-
-std::string HostName() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 }  // namespace

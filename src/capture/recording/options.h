@@ -49,6 +49,7 @@ struct MonitorOptions {
   std::string folder;                    // DIR of --monitor; empty: the job is not watched
   std::string metrics_file;              // --metrics-file; empty: none
   std::optional<uint16_t> metrics_port;  // --metrics-port, on loopback; 0: any that is free
+  std::string metrics_otlp;              // --metrics-otlp, an address; empty: none
   double slow_factor = 0;                // --slow-step; 0: no window begins by itself
 };
 

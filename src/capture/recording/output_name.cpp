@@ -8,15 +8,11 @@
 #include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {
-namespace {
-
 std::string HostName() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
 }
-
-}  // namespace
 
 Result<std::string> ExpandOutputName(const std::string& pattern, pid_t pid) {
   std::string name;

@@ -9,6 +9,8 @@
 
 namespace batchlight::capture {
 
+std::string HostName();
+
 // %p = `pid`, %h = host name, %q{NAME} = environment variable, %% = %. Error (kUsage) on an unknown
 // expansion or a variable that is not set. A trailing ".batchlight" is dropped: the result is the
 // name without suffix. A name that ends in '/' gets the next free report# in that folder.

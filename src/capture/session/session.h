@@ -78,6 +78,7 @@ class Session : private SessionCommands {
   void OpenUsageSampler(pid_t pid);
   Status OpenMonitor();
   void ServeMetrics();
+  void SendMetrics();
   // The program will preload this library of shims. `or_else`: what to do if it is not there.
   Status PreloadShims(const std::string& library, const std::string& or_else);
   void SayWhatIsLeft();

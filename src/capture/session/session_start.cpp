@@ -219,6 +219,7 @@ Status Session::OpenMonitor() {
                                          [this] { return recording_->captures_done(); });
     if (metrics_file) monitor_->Write(std::move(*metrics_file));
     ServeMetrics();
+    SendMetrics();
     started = monitor_->Start();
   }
   if (!started.ok()) {
@@ -237,6 +238,15 @@ void Session::ServeMetrics() {
   if (!server.ok()) return notice_(server.status().message());
   notice_("metrics are at http://127.0.0.1:" + std::to_string(server->port()) + "/metrics");
   monitor_->Serve(std::move(server).value());
+}
+
+void Session::SendMetrics() {
+  if (options_.monitor.metrics_otlp.empty()) return;
+  auto sender = OtlpSender::To(options_.monitor.metrics_otlp);
+  if (!sender.ok()) return notice_(sender.status().message());
+  const char* const service = std::getenv("OTEL_SERVICE_NAME");
+  const bool named = service != nullptr && *service != '\0';
+  monitor_->Send(std::move(sender).value(), named ? service : "batchlight", notice_);
 }
 
 void Session::OpenUsageSampler(pid_t pid) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "capture/monitor/otlp.h"
 #include "format/step_board.h"
 
 namespace batchlight::cli {
@@ -33,6 +34,7 @@ Result<capture::MonitorOptions> ReadMonitorFlags(const ParsedFlags& flags) {
   }
   for (const auto& [flag, name] : {std::pair(Flag::kMetricsFile, "--metrics-file"),
                                    {Flag::kMetricsPort, "--metrics-port"},
+                                   {Flag::kMetricsOtlp, "--metrics-otlp"},
                                    {Flag::kSlowStep, "--slow-step"}}) {
     if (flags.Given(flag) && options.folder.empty()) {
       return UsageError(std::string(name) + " needs --monitor");
@@ -42,6 +44,10 @@ Result<capture::MonitorOptions> ReadMonitorFlags(const ParsedFlags& flags) {
     const uint64_t port = std::strtoull(flags.Text(Flag::kMetricsPort).c_str(), nullptr, 10);
     if (port > UINT16_MAX) return UsageError("--metrics-port: no port from 0 to 65535");
     options.metrics_port = static_cast<uint16_t>(port);
+  }
+  options.metrics_otlp = flags.Text(Flag::kMetricsOtlp);
+  if (flags.Given(Flag::kMetricsOtlp)) {
+    RETURN_IF_ERROR(capture::OtlpSender::To(options.metrics_otlp).status());
   }
   if (!flags.Given(Flag::kSlowStep)) return options;
   const std::string text = flags.Text(Flag::kSlowStep);
