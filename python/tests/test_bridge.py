@@ -157,7 +157,7 @@ if __name__ == "__main__":
             with self.subTest(interface):
                 skipped = self.skipped_with(interface)
                 for name in ("__call__", "call", "give", "_caller", "_walk", "_step_name", "inside",
-                             "is_in_memory", "wrap_class", "<lambda>"):
+                             "enter", "leave", "is_in_memory", "wrap_class", "<lambda>"):
                     self.assertIn(name, skipped)
 
     def skipped_with(self, interface):
@@ -176,7 +176,8 @@ if __name__ == "__main__":
         torch._C = types.SimpleNamespace(_dynamo=types.SimpleNamespace(eval_frame=frames))
         bootstrap = self.load("_importlib_bootstrap")
         bootstrap.leave_to_dynamo(
-            bootstrap, self.load("_torch_modules"), self.load("_torch_training"))
+            bootstrap, self.load("_torch_modules"), self.load("_torch_progress"), self.load("_torch_repeats"),
+            self.load("_torch_training"))
         return skipped
 
     def test_no_torch_compile(self):

@@ -64,9 +64,10 @@ def leave_to_dynamo(*modules):
                         skip_all(function.__code__)
 
 
-def module_call(forward, names, evaluation_begins=never):
+def module_call(forward, names, evaluation_begins=never, watching=()):
     """nn.Module.__call__, recorded under the module's name. evaluation_begins(module,
     args, kwargs), asked of the outermost call, says whether it began a phase that is to end with it.
+    `watching` holds what is told of calls and their results, for a while (_torch_repeats).
 
     In steps without detail calls pass through. The wrapper stays where it is: to take it away and
     back would be a change of nn.Module that torch.compile, and Python's own caches, must notice."""
@@ -103,6 +104,13 @@ def module_call(forward, names, evaluation_begins=never):
         path, class_name, _ = known(id(self)) or give(self)
         evaluates = begin(path, class_name) and evaluation_begins(self, args, kwargs)
         try:
+            if watching:
+                for window in watching:  # another thread may have taken it out since
+                    call = window.enter(self, args, kwargs, path)
+                    result = forward(self, *args, **kwargs)
+                    if call is not None:
+                        window.leave(call, result)
+                    return result
             return forward(self, *args, **kwargs)
         except BaseException as error:
             without_this_frame(error)

@@ -20,7 +20,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _calibration, _torch_padding, _torch_updates, _torch_zeros
+from . import _calibration, _torch_padding, _torch_repeats, _torch_updates, _torch_zeros
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
 from ._torch_holders import attribute_of, variable_of
@@ -43,16 +43,17 @@ def install(torch):
     attempt("modules", owners.follow, torch.nn.modules.module)
     names = ModuleNames(owners)
     module_class.__call__ = module_call(
-        module_class.__call__, names, evaluation_begins(torch))
+        module_class.__call__, names, evaluation_begins(torch), _torch_repeats.watching)
     _torch_updates.follow(names)
     attempt("calibration", _calibration.say_module_cost, module_call)
 
 
 def evaluation_begins(torch):
     """A function that begins the phase of a module's call that trains nothing: in eval mode, or
-    with gradients off. True if it did. Some of the other calls are looked at for padding and
-    for zeros."""
+    with gradients off. True if it did. Some of the other calls are looked at for padding,
+    for zeros and for repeats."""
     begin, is_grad_enabled = _native.phase_begin, torch.is_grad_enabled
+    passes, looking = _native.modules_pass(), _torch_repeats.looking
 
     def begins(module, args, kwargs):
         try:
@@ -62,6 +63,8 @@ def evaluation_begins(torch):
         if training and grad:
             _torch_padding.look_at_call(args, kwargs)
             _torch_zeros.look_at_call(module, args, kwargs)
+            if looking:
+                _torch_repeats.look_at_call(module, passes[0])
             return False
         begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
         return True

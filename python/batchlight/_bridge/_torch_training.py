@@ -13,7 +13,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _call_sites, _torch_padding, _torch_settings, _torch_updates
+from . import _call_sites, _torch_padding, _torch_progress, _torch_settings, _torch_updates
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
@@ -97,32 +97,16 @@ def _modes(torch):
 
 def _backward(torch):
     is_compiling = torch_is_compiling()
-    inside = _inside_backward(torch)
+    inside = _torch_progress.inside_backward(torch)
 
-    def skip():
-        return is_compiling() or inside()
+    def skip():  # of several, one in the other, the outermost is the phase
+        if is_compiling() or inside():
+            return True
+        _torch_progress.backward_begins()
+        return False
 
     for name in ("backward", "grad"):
         wrap_phase(torch.autograd, name, BACKWARD, "torch.autograd." + name, skip)
-
-
-def _inside_backward(torch):
-    """Checkpointing runs a backward inside the backward: only the outer one is a phase."""
-    graph_task = getattr(torch._C, "_current_graph_task_id", None)
-    if graph_task is not None:
-        return lambda: graph_task() != -1
-    # Before PyTorch 2.0, apply() runs backward functions written in Python.
-    code = torch.autograd.function.BackwardCFunction.apply.__code__
-
-    def inside():
-        frame = sys._getframe(2)
-        while frame is not None:
-            if frame.f_code is code:
-                return True
-            frame = frame.f_back
-        return False
-
-    return inside
 
 
 class OptimizerNumbers:
@@ -153,6 +137,7 @@ _numbers = OptimizerNumbers()
 
 def _step_name(optimizer):
     name = "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
+    _torch_progress.update_begins()
     _torch_updates.say(optimizer, name)
     _torch_updates.say_precision(optimizer, name)
     return name

@@ -1,9 +1,9 @@
 // Forwards that could be fewer or larger: of models that learn nothing, of small batches whose
 // gradients are summed up, of cells in a loop, and those that backward runs again.
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/count_text.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/forward/unlearned_work.h"
@@ -109,13 +109,10 @@ bool AnotherLearns(const RunMeasures& run, std::string_view path) {
   });
 }
 
-// "1 call", "2.5 calls": what the end of the recording cuts off is no part of a call.
+// "1 call", "2.5 calls".
 std::string CallsText(double calls) {
-  constexpr double kNearly = 0.1;
-  const double whole = std::round(calls);
-  const bool is_whole = std::abs(calls - whole) < kNearly;
-  return (is_whole ? std::to_string(static_cast<int64_t>(whole)) : Rounded(calls)) +
-         (is_whole && whole == 1 ? " call" : " calls");
+  const std::string count = CountText(calls);
+  return count + (count == "1" ? " call" : " calls");
 }
 
 // What the calls cost a step: with a GPU, what they had it do.

@@ -1,0 +1,385 @@
+"""Modules that are called again with what they were called with before, while nothing that they compute
+from has changed: the second call makes what the first made.
+
+In a window of a few outermost calls in train mode and with gradients on, each call of a module with
+parameters has a signature: which tensors it is given, in which version, beside which numbers; and the same
+of its parameters and buffers, so that an optimizer's step makes it another call. A signature seen before is
+a repeat if, on the CPU, some hundred numbers of both outputs are the same ones. A GPU's tensors are not read:
+there no backward may lie in between, and the module may draw no random numbers. Modules that keep tensors
+between calls (a recurrent or spiking state) or leave out numbers at random are none that repeat.
+
+In the same window mixtures of experts are looked for (_torch_experts).
+
+Property model.repeats, a line for each module: its calls, how many of them are repeats, its path. What a
+repeat calls in turn is not counted. The window may begin and end between calls with the same input: the first
+and the last input of a module are left out where it has others.
+"""
+import itertools
+import sys
+import threading
+import weakref
+
+import _batchlight_native as _native
+
+from . import _torch_progress
+from ._torch_experts import Experts
+
+BEFORE = 3            # outermost calls in front of the window
+OUTERMOST_CALLS = 12  # the window's
+MOST_OUTERMOST = 64   # with those of modules without parameters, which are not counted
+MOST_CALLS = 20000    # of all modules, in the window
+MOST_TENSORS = 16     # of a module's parameters, and of its buffers; of a call's arguments
+MOST_DEPTH = 3        # of what arguments hold
+SAMPLED = 256         # numbers of an output
+MOST_OUTPUTS = 4
+MOST_TOLD = 16        # modules
+
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+_DROPPING = ("drop", "stochastic")
+_RATES = ("p", "drop_prob", "drop_rate", "drop_path_rate", "dropout", "dropout_p")
+
+looking = [True]  # empty: no more calls are looked at
+watching = []   # the window, while it is open; every call of a module asks
+_calls = 0      # outermost ones, of all modules
+_learning = 0   # those in front of the window, of modules with parameters
+
+
+def look_at_call(module, passes):
+    """The outermost call that begins, in train mode and with gradients on, while `looking`. `passes`: whether the
+    calls inside are seen."""
+    global _calls, _learning
+    try:
+        _calls += 1
+        if watching:
+            watching[0].begin_outermost(module, passes or _calls > MOST_OUTERMOST)
+        elif _calls > MOST_OUTERMOST:
+            stop()
+        elif not passes and _has_parameters(module):
+            _learning += 1
+            if _learning > BEFORE:
+                watching.append(Window(sys.modules["torch"]))
+                watching[0].begin_outermost(module, passes)
+    except Exception:  # modules may do anything when they are asked: nothing is said
+        stop()
+
+
+def stop():
+    del looking[:], watching[:]
+
+
+def _version(tensor):
+    try:
+        return tensor._version
+    except RuntimeError:  # inference mode
+        raise Unknown from None
+
+
+def _has_parameters(module):
+    return next(iter(module.parameters()), None) is not None
+
+
+class Unknown(Exception):
+    """What a call is given, or where it is made, is like nothing that can be compared."""
+
+
+class Inputs:
+    """Calls of one module with the same signature."""
+    __slots__ = ("tensors", "calls", "repeats", "proof")
+
+    def __init__(self, tensors):
+        self.tensors = tensors  # weak references
+        self.calls = self.repeats = 0
+        self.proof = None       # of the output; None: not asked for yet
+
+    def lives(self):
+        return all(tensor() is not None for tensor in self.tensors)
+
+
+class Watched:
+    """A module with parameters."""
+
+    def __init__(self, module, path):
+        self.reference = weakref.ref(module)
+        self.path = path
+        self.excluded = _drops(module)
+        self.suspect = False  # a signature came again: outputs are looked at from now on
+        self.inputs = []      # in order of their first calls
+        self.known = {}       # signature -> the latest of these
+        self.state = _names_of_state(module)
+
+
+class Call:
+    __slots__ = ("watched", "signature", "again", "random", "device", "below", "lists")
+
+    def __init__(self, watched, below):
+        self.watched, self.below = watched, below
+        self.lists = {}  # of modules that it calls (_torch_experts)
+        self.signature = self.again = self.random = self.device = None
+
+
+class Window:
+    def __init__(self, torch):
+        self.torch = torch
+        self.thread = threading.get_ident()
+        self.outermost = self.calls = 0
+        self.modules = {}  # id -> Watched; None: has no parameters
+        self.top = None    # the innermost call
+        self.repeating = 0  # calls around that have a known signature
+        self.experts = Experts()
+        self.looks = False  # in an outermost call that is to be looked at
+        self.in_backward = _torch_progress.inside_backward(torch)
+
+    def begin_outermost(self, module, ends):
+        if threading.get_ident() != self.thread:
+            return
+        self.top, self.repeating, self.looks = None, 0, False
+        if ends:
+            self.close()
+        elif _has_parameters(module):
+            self.outermost += 1
+            self.looks = not _is_followed_by_others(self.torch)
+
+    def close(self):
+        if self not in watching:  # closed by a call inside of one that ends now
+            return
+        self.experts.say()
+        told = sorted(self._found(), reverse=True)[:MOST_TOLD]
+        stop()
+        if told:
+            _native.property("model.repeats", "\n".join("%d %d %s" % found for found in told))
+
+    def _found(self):
+        for watched in self.modules.values():
+            if watched is None or watched.excluded or not any(inputs.repeats for inputs in watched.inputs):
+                continue
+            whole = watched.inputs[1:-1] or watched.inputs
+            repeats = sum(inputs.calls - 1 for inputs in whole if inputs.repeats)
+            if repeats:
+                yield sum(inputs.calls for inputs in whole), repeats, watched.path
+
+    def enter(self, module, arguments, named, path):
+        """Before a call. What it returns is given to leave()."""
+        if not self.looks or threading.get_ident() != self.thread:
+            return None
+        try:
+            self.calls += 1
+            if self.calls > MOST_CALLS:
+                self.close()
+                return None
+            watched = self._watched(module, path)
+            if watched is None:
+                return None
+            call = self.top = Call(watched, self.top)
+            if call.below is not None:
+                tensor = next(_tensors_of(self.torch, (arguments, named), 0), None)
+                self.experts.called(call.below.lists, module, path, tensor)
+            if not self.repeating and not watched.excluded and not self.in_backward():
+                self._sign(call, module, arguments, named)
+                self.repeating += call.again is not None
+            return call
+        except Unknown:
+            return self.top
+        except Exception:
+            stop()
+            return None
+
+    def leave(self, call, output):
+        """After it, unless it raised."""
+        try:
+            while self.top is not None and self.top is not call:  # of calls that raised
+                self.repeating -= self.top.again is not None
+                self.top = self.top.below
+            if self.top is None:
+                return
+            self.top = call.below
+            if call.lists:
+                self.experts.parent_ends(call.lists, call.watched.reference())
+            if call.signature is not None:
+                self.repeating -= call.again is not None
+                self._count(call, output)
+            if self.top is None:
+                self.looks = False
+                if self.outermost >= OUTERMOST_CALLS:
+                    self.close()
+        except Exception:
+            stop()
+
+    def _watched(self, module, path):
+        key = id(module)
+        watched = self.modules.get(key, self)
+        if watched is self or watched is not None and watched.reference() is not module:
+            # A wrapper's path has its class in parentheses: what it wraps is told.
+            has = not path.endswith(")") and _has_parameters(module)
+            watched = self.modules[key] = Watched(module, path) if has else None
+        return watched
+
+    def _sign(self, call, module, arguments, named):
+        tensors = []
+        torch = self.torch
+        # A fused optimizer leaves the versions of parameters as they are.
+        signature = [module.training, torch.is_grad_enabled(), torch.is_autocast_enabled(), _torch_progress.updates]
+        self._sign_items(arguments, signature, tensors, 0)
+        self._sign_items(named, signature, tensors, 0)
+        if not tensors:
+            raise Unknown
+        call.device = tensors[0].device
+        if call.device.type == "cuda":
+            signature.append(_torch_progress.backwards)
+        elif call.device.type != "cpu":
+            raise Unknown
+        for owner, kind, name in call.watched.state:
+            tensor = vars(owner())[kind].get(name)
+            if tensor is not None:
+                signature += id(tensor), _version(tensor)
+                tensors.append(tensor)
+        call.signature = tuple(signature)
+        watched = call.watched
+        known = watched.known.get(call.signature)
+        if known is not None and known.lives():
+            call.again = known
+            watched.suspect = True
+        else:
+            known = watched.known[call.signature] = Inputs([weakref.ref(tensor) for tensor in tensors])
+            watched.inputs.append(known)
+        known.calls += 1
+        if watched.suspect and call.device.type == "cuda":
+            call.random = self._random_state(call.device)
+
+    def _sign_items(self, items, signature, tensors, depth):
+        torch = self.torch
+        if depth > MOST_DEPTH or len(items) > MOST_TENSORS:
+            raise Unknown
+        if isinstance(items, dict):
+            signature += dict.keys(items)
+            items = dict.values(items)
+        signature.append("(")
+        for item in items:
+            kind = type(item)
+            if kind is torch.Tensor or kind is torch.nn.Parameter:
+                signature += "tensor", id(item), _version(item)
+                tensors.append(item)
+            elif kind in _PLAIN:
+                signature += kind, item
+            elif isinstance(item, (tuple, list, dict)):
+                self._sign_items(item, signature, tensors, depth + 1)
+            elif isinstance(item, (torch.dtype, torch.device)):
+                signature.append(item)
+            else:
+                raise Unknown
+        signature.append(")")
+
+    def _count(self, call, output):
+        watched = call.watched
+        if not watched.suspect:
+            return
+        inputs = call.again or watched.known[call.signature]
+        module = watched.reference()
+        if module is None or _keeps_tensors(self.torch, module):
+            watched.excluded = True
+            return
+        proof = self._proof(call, output)
+        if proof is None:
+            watched.excluded = True
+        elif inputs.proof is None:  # the first, or the first since outputs are looked at
+            inputs.proof = proof
+        elif inputs.proof == proof:
+            inputs.repeats += 1
+        else:
+            watched.excluded = True
+
+    def _proof(self, call, output):
+        """Some numbers of the output; of a GPU's that no random number was drawn. None: no proof."""
+        if call.device.type == "cuda":
+            state = self._random_state(call.device)
+            return "no random numbers" if call.random == state else None
+        sampled = [self._sample(tensor) for tensor in
+                   itertools.islice(_tensors_of(self.torch, output, 0), MOST_OUTPUTS)]
+        return sampled if sampled and None not in sampled else None
+
+    def _sample(self, tensor):
+        if type(tensor) is not self.torch.Tensor or tensor.device.type != "cpu":
+            return None
+        try:
+            tensor = tensor.detach()
+            if tensor.dtype is self.torch.bfloat16:  # NumPy has none
+                tensor = tensor.view(self.torch.int16)
+            array = tensor.numpy()
+        except Exception:  # sparse, quantized, of a transformation
+            return None
+        return array.shape, hash(array.flat[::max(1, array.size // SAMPLED) | 1].tobytes())
+
+    def _random_state(self, device):
+        """Of the host's copy: does not wait for the GPU."""
+        return self.torch.cuda.default_generators[device.index].get_state().numpy().tobytes()
+
+
+def _is_followed_by_others(torch):
+    """A trace, a capture of a graph, a transformation or a mode that sees every operator."""
+    c, functorch = torch._C, getattr(torch._C, "_functorch", None)
+    if c._get_tracing_state() is not None:
+        return True
+    if getattr(c, "_len_torch_dispatch_stack", int)() or getattr(c, "_len_torch_function_stack", int)():
+        return True
+    if getattr(functorch, "peek_interpreter_stack", bool)():
+        return True
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+
+
+def _drops(module):
+    """Whether a part of it leaves out numbers at random."""
+    for part in module.modules():
+        if part.training:
+            own = vars(part)
+            name = type(part).__name__.lower()
+            if any(word in name for word in _DROPPING) and not any(rate in own for rate in _RATES):
+                return True
+            if any(isinstance(own.get(rate), (int, float)) and own[rate] > 0
+                   for rate in (_RATES if any(word in name for word in _DROPPING) else _RATES[1:])):
+                return True
+    return False
+
+
+def _names_of_state(module):
+    """(weak reference to the module that holds it, "_parameters" or "_buffers", name): some parameters, and
+    buffers that are no averages of a norm, which every call moves and none in training reads."""
+    learned, kept = [], []
+    for part in module.modules():
+        own, reference = vars(part), weakref.ref(part)
+        learned += [(reference, "_parameters", name) for name, tensor in own["_parameters"].items()
+                    if tensor is not None]
+        name = type(part).__name__
+        if "Norm" not in name or "Spectral" in name:
+            kept += [(reference, "_buffers", name) for name in own["_buffers"]]
+    trained = [entry for entry in learned if vars(entry[0]())["_parameters"][entry[2]].requires_grad]
+    return _some(trained or learned) + _some(kept)
+
+
+def _some(entries):
+    return entries[::-(-len(entries) // MOST_TENSORS) or 1]
+
+
+def _keeps_tensors(torch, module):
+    """Whether a part of it has a tensor as a plain attribute."""
+    registered = None
+    for part in module.modules():
+        for name, value in vars(part).items():
+            if name in ("_parameters", "_buffers", "_modules"):
+                continue
+            values = dict.values(value) if isinstance(value, dict) else value
+            if not isinstance(value, (list, tuple, dict)):
+                values = (value,)
+            for item in itertools.islice(values, MOST_TENSORS):
+                if isinstance(item, torch.Tensor) and not isinstance(item, torch.nn.Parameter):
+                    if registered is None:
+                        registered = {id(buffer) for buffer in module.buffers()}
+                    if id(item) not in registered:
+                        return True
+    return False
+
+
+def _tensors_of(torch, output, depth):
+    if isinstance(output, torch.Tensor):
+        yield output
+    elif isinstance(output, (tuple, list, dict)) and depth <= MOST_DEPTH:
+        for item in dict.values(output) if isinstance(output, dict) else output:
+            yield from _tensors_of(torch, item, depth + 1)
