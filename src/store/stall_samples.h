@@ -37,6 +37,7 @@ struct StallSample {
   uint32_t instruction = 0;  // of StallSamples::names, disassembled; 0: not known
   uint32_t file = 0;         // of StallSamples::names; 0: not known
   uint32_t line = 0;         // 0: not known
+  uint32_t source = 0;       // of StallSamples::names, the line's text; 0: not known
   uint32_t samples = 0;
   uint64_t code = 0;    // checksum of the module
   uint64_t offset = 0;  // of the instruction in the function

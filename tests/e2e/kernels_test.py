@@ -4,7 +4,10 @@ import csv
 import io
 import json
 import os
+import secrets
+import shutil
 import sys
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -66,6 +69,19 @@ class Kernels(InFolder):
         self.assertIn("no kernel that was measured matches", self.batchlight(
             "kernels", "run.batchlight", "-k", "nothing").stderr)
 
+    def test_a_graph_is_one_row_and_says_so(self):
+        program = TWO_KINDS.replace("    if graphs:", "    cuda.fake_cuda_graph_launch(5, 7, 1000)\n    if graphs:")
+        done = self.kernels("--set", "essentials", program=program)
+        self.assertIn("11 launches", done.stdout)
+        self.assertIn("1 of these is a CUDA graph, measured as a whole", done.stdout)
+        said = "a CUDA graph is measured as a whole: nobody can count its kernels one by one"
+        self.assertIn(said, done.stdout)
+        graph, = [row for row in json.loads(self.read("--format", "json")) if row["Kernel"] == "CUDA graph"]
+        self.assertEqual((graph["Launches"], graph["What to Do"][:len(said)]), (1, said))
+        self.batchlight("report", "run.batchlight", "-o", "page")
+        with open(os.path.join(self.folder, "page", "index.html")) as page:
+            self.assertIn(said, page.read())
+
     def test_json(self):
         self.kernels("--set", "essentials")
         first = json.loads(self.read("--format", "json"))[0]
@@ -98,7 +114,7 @@ class Kernels(InFolder):
         self.kernels("--set", "full", steps="40", program=program, status=128 + 9)
         self.assertEqual({row["Kernel"] for row in self.rows()}, {"gemm()", "reduce()"})
 
-    def stalls(self, *flags, disassembler=True, verb="kernels", **variables):
+    def stalls(self, *flags, disassembler=True, verb="kernels", cubin=CUBIN, **variables):
         """`--stalls` of a kernel of tests/cuda/scale.cubin; the disassembler is a stand-in."""
         tools = os.path.join(self.folder, "tools")
         os.makedirs(tools, exist_ok=True)
@@ -106,11 +122,11 @@ class Kernels(InFolder):
             path = os.path.join(tools, "nvdisasm")
             with open(path, "w") as script:
                 script.write("#!/bin/sh\n[ $1 = -c ] && cmp $2 %s >&2 || exit 1\nprintf '.text.%s:\\n /*0080*/ "
-                             "LDG.E R5, [R4.64] ;\\n'\n" % (CUBIN, SCALE))
+                             "LDG.E R5, [R4.64] ;\\n'\n" % (cubin, SCALE))
             os.chmod(path, 0o755)
         variables.setdefault("PATH", tools + ":" + os.environ["PATH"])
         environment = dict(self.environment, LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES,
-                           CUBIN=CUBIN, **variables)
+                           CUBIN=cubin, **variables)
         done = self.batchlight(verb, "-o", "run", "-f", "true", "--stalls", *flags, "/usr/bin/python3", "-c",
                                STALLS, "60", env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -141,6 +157,31 @@ class Kernels(InFolder):
             self.assertIn("scale.cu:5", table.read())
         with open(os.path.join(self.folder, "page", "index.html")) as page:
             self.assertIn("Lines and instructions of kernels by samples", page.read())
+
+    def test_lines_have_their_source(self):
+        """The cubin names /tmp/scale/scale.cu: here a folder of our own with a name as long."""
+        while True:
+            folder = "/tmp/" + secrets.token_hex(3)[:5]
+            try:
+                os.mkdir(folder)
+                break
+            except FileExistsError:
+                pass
+        self.addCleanup(shutil.rmtree, folder)
+        source = os.path.join(folder, "scale.cu")
+        shutil.copy(os.path.join(os.path.dirname(CUBIN), "scale.cu"), source)
+        cubin = os.path.join(self.folder, "scale.cubin")
+        with open(CUBIN, "rb") as old, open(cubin, "wb") as new:
+            new.write(old.read().replace(b"/tmp/scale", folder.encode()))
+        self.assertIn("const float a = y[i];", self.stalls("--set", "essentials", cubin=cubin).stdout)
+        texts = [(row["Line"], row["Source"]) for row in self.rows("--table", "lines")]
+        self.assertEqual(texts, [("scale.cu:5", "const float a = y[i];"), ("scale.cu:4", "if (i < n) {")])
+        with open(source, "a") as file:
+            file.write("// changed\n")
+        later = time.time() + 3600
+        os.utime(source, (later, later))
+        self.assertEqual({row["Source"] for row in self.rows("--table", "lines")}, {""}, "changed since")
+        self.assertNotIn("Source", self.read("--table", "lines").splitlines()[2:4])
 
     @unittest.skipIf(any(os.path.exists(folder + "/bin/nvdisasm") for folder in ("/usr/local/cuda", "/usr")), "found")
     def test_stalls_without_a_disassembler_and_beside_all_else(self):

@@ -98,15 +98,13 @@ std::string WaitAdvice(const KernelFigures& kernel) {
   return advice + "; more work per launch (larger batch, fused operators) hides it";
 }
 
-}  // namespace
-
-std::string AdviceFor(const KernelFigures& kernel) {
+std::string AdviceForWork(const KernelFigures& kernel) {
   const double tail = kernel.theoretical.tail_fraction;
   const std::string wave =
       tail < kLongTail ? "" : "; its last wave of blocks leaves the GPU idle for " + Share(tail);
   switch (kernel.bound) {
     case KernelBound::kUnknown:
-      return kernel.is_graph ? "a CUDA graph is measured as a whole" : "";
+      return "";
     case KernelBound::kCompute:
       return ComputeAdvice(kernel) + wave;
     case KernelBound::kMemory:
@@ -125,6 +123,15 @@ std::string AdviceFor(const KernelFigures& kernel) {
       return "";
   }
   return "";
+}
+
+}  // namespace
+
+std::string AdviceFor(const KernelFigures& kernel) {
+  const std::string advice = AdviceForWork(kernel);
+  if (!kernel.is_graph) return advice;
+  return "a CUDA graph is measured as a whole: nobody can count its kernels one by one" +
+         (advice.empty() ? "" : "; " + advice);
 }
 
 }  // namespace batchlight

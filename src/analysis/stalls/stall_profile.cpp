@@ -118,7 +118,10 @@ class Profiler {
     const auto [line, is_new_line] = lines_.try_emplace(key, profile_.lines.size());
     if (is_new_line) {
       profile_.lines.push_back(
-          {.kernel = kernel, .file = samples_.names[sample.file], .line = sample.line});
+          {.kernel = kernel,
+           .file = samples_.names[sample.file],
+           .line = sample.line,
+           .source = has_line ? samples_.names[sample.source] : std::string()});
     }
     Add(profile_.lines[line->second], reason, sample.samples);
     if (reason.is_twin) return;

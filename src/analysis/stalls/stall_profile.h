@@ -25,6 +25,7 @@ struct StallRow {
   std::string kernel;       // demangled
   std::string file;         // "": not known
   uint32_t line = 0;        // 0: not known
+  std::string source;       // the line's text; "": not known
   std::string instruction;  // the one with most samples; "": not known
   uint64_t offset = 0;      // of that instruction
   uint64_t samples = 0;

@@ -35,6 +35,7 @@ TEST_F(StallProfileTest, KernelsAndTheirLines) {
   const uint32_t memory = Reason("long_scoreboard"), selected = Reason("selected");
   const uint32_t twin = Reason("long_scoreboard_not_issued"), strange = Reason("of_the_future");
   Add(scale, memory, 0x80, 60, file, 5, load);
+  samples_.samples.back().source = Name("const float a = y[i];");
   Add(scale, twin, 0x80, 45, file, 5, load);
   Add(scale, selected, 0x90, 10, file, 5);
   Add(scale, strange, 0x50, 5, file, 4);
@@ -63,6 +64,7 @@ TEST_F(StallProfileTest, KernelsAndTheirLines) {
   ASSERT_EQ(profile.lines.size(), 4u) << "two lines, and two instructions of a kernel without";
   EXPECT_EQ(profile.lines[0].file, "/a/scale.cu");
   EXPECT_EQ(profile.lines[0].line, 5u);
+  EXPECT_EQ(profile.lines[0].source, "const float a = y[i];");
   EXPECT_EQ(profile.lines[0].samples, 70u);
   EXPECT_EQ(profile.lines[0].instruction, "LDG.E R2, [R2.64]");
   EXPECT_EQ(profile.lines[0].offset, 0x80u);

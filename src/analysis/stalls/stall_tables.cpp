@@ -27,14 +27,17 @@ Columns<StallRow> CountColumns() {
            [](const StallRow& row) { return Cell{row.share * 100}; }}};
 }
 
-// What people read first, and then a column for each reason, in percent of the row's samples.
+ColumnOf<StallRow> MainStallsColumn() {
+  return {TextColumn("stalls", "Waits Mostly For", "The reasons with most samples"),
+          [](const StallRow& row) { return MainStalls(row); }};
+}
+
+// A column for each reason, in percent of the row's samples.
 void AppendReasons(Columns<StallRow>& columns) {
   columns.push_back(
       {PercentColumn("not_issued", "Not Issued",
                      "Of its samples: in these no warp of the scheduler went on"),
        [](const StallRow& row) { return Cell{PercentOf(row.not_issued, row.samples)}; }});
-  columns.push_back({TextColumn("stalls", "Waits Mostly For", "The reasons with most samples"),
-                     [](const StallRow& row) { return MainStalls(row); }});
   for (size_t i = 0; i < kStallReasons; ++i) {
     const StallReason& reason = kStallReasonList[i];
     columns.push_back(
@@ -54,6 +57,7 @@ ResultTable StallKernelsTable(const StallProfile& profile) {
   Columns<StallRow> columns = {{TextColumn("kernel", "Kernel", "Its name, demangled"),
                                 [](const StallRow& row) { return row.kernel; }}};
   Append(columns, CountColumns());
+  columns.push_back(MainStallsColumn());
   AppendReasons(columns);
   columns.push_back({TextColumn("advice", "Advice", "What to do about the greatest reason"),
                      [](const StallRow& row) { return StallAdvice(row); }});
@@ -67,13 +71,16 @@ ResultTable StallLinesTable(const StallProfile& profile) {
          return row.line != 0 ? FileName(row.file) + ":" + std::to_string(row.line)
                               : "+" + HexOf(row.offset);
        }},
+      {TextColumn("source", "Source", "The line's text, if its file is still as it was"),
+       [](const StallRow& row) { return row.source; }},
       {TextColumn("instruction", "Instruction", "Of the line, the one with most samples"),
        [](const StallRow& row) { return row.instruction; }},
       {TextColumn("kernel", "Kernel", "Its name, demangled"),
-       [](const StallRow& row) { return row.kernel; }}};
+       [](const StallRow& row) { return row.kernel; }},
+      {PercentColumn("kernel_share", "Of Kernel", "Of the samples of its kernel"),
+       [](const StallRow& row) { return Cell{row.kernel_share * 100}; }},
+      MainStallsColumn()};
   Append(columns, CountColumns());
-  columns.push_back({PercentColumn("kernel_share", "Of Kernel", "Of the samples of its kernel"),
-                     [](const StallRow& row) { return Cell{row.kernel_share * 100}; }});
   AppendReasons(columns);
   columns.push_back({TextColumn("file", "File", "Path of the source"),
                      [](const StallRow& row) { return row.file; }});

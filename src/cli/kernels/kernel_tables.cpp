@@ -78,10 +78,11 @@ std::string WhyNone(const KernelReport& report) {
 
 // Above the tables that people read.
 std::string Head(const Store& store, const KernelReport& report) {
-  uint64_t launches = 0;
+  uint64_t launches = 0, graphs = 0;
   double time_ns = 0;
   for (const KernelFigures& kernel : report.kernels) {
     launches += kernel.launches;
+    if (kernel.is_graph) graphs += kernel.launches;
     time_ns += kernel.time_ns * double(kernel.launches);
   }
   std::string gpu = "a GPU";
@@ -89,6 +90,10 @@ std::string Head(const Store& store, const KernelReport& report) {
   std::string text = "Kernels of a step on " + gpu +
                      ", each measured by itself: " + Plural(launches, "launch", "launches") + ", " +
                      TimeText(time_ns) + ", in " + Plural(report.steps, "step", "steps") + "\n";
+  if (graphs > 0) {
+    text += "  " + Plural(graphs, "of these is a CUDA graph", "of these are CUDA graphs") +
+            ", measured as a whole: nobody can count its kernels one by one\n";
+  }
   if (report.steps_unmatched > 0) {
     text += "  " + Plural(report.steps_unmatched, "step is", "steps are") +
             " left out: other work ran in it than was counted\n";
@@ -145,8 +150,11 @@ bool IsWanted(const KernelView& view, std::string_view table) {
   return false;
 }
 
-void ShortenKernelNames(size_t column, ResultTable* table) {
+void ShortenKernelNames(ResultTable* table) {
   constexpr size_t kWidest = 48;
+  size_t column = 0;
+  while (column < table->columns.size() && table->columns[column].key != "kernel") ++column;
+  if (column == table->columns.size()) return;
   for (auto& row : table->rows) {
     if (auto* name = std::get_if<std::string>(&row[column])) {
       *name = KernelLabel(*name);
@@ -197,7 +205,7 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     if (format.for_people()) {
       if (table.rows.empty()) continue;
       KeepFigures(&table);
-      ShortenKernelNames(0, &table);
+      ShortenKernelNames(&table);
       SuitUnits(&table);
       const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
       if (width != 0) FitWidth(format, width, &table);

@@ -23,8 +23,8 @@ struct KernelView {
 
 // Whether --table, or what stands for it, names the table.
 bool IsWanted(const KernelView& view, std::string_view table);
-// Names of kernels in a column, as people read them.
-void ShortenKernelNames(size_t column, ResultTable* table);
+// Names of kernels in the column of that key, as people read them.
+void ShortenKernelNames(ResultTable* table);
 
 // Errors are kUsage: what `format` and `pattern` say is checked before a program is run.
 Result<KernelView> MakeKernelView(const ParsedFlags& flags);

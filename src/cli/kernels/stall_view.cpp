@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "analysis/stalls/stall_tables.h"
+#include "cli/reading/stall_tables.h"
 #include "cli/reading/standard_output.h"
-#include "ingest/decode/stall_samples.h"
 #include "report/tables/people_table.h"
 #include "report/terminal/summary_text.h"
 #include "report/text/kernel_text.h"
@@ -56,6 +56,20 @@ void KeepFirst(ResultTable* table) {
   for (auto& row : table->rows) row.resize(count);
 }
 
+// A column of texts, none of which is known, says nothing to people.
+void LeaveOutIfEmpty(std::string_view key, ResultTable* table) {
+  const auto column = std::find_if(table->columns.begin(), table->columns.end(),
+                                   [key](const ResultColumn& one) { return one.key == key; });
+  if (column == table->columns.end()) return;
+  const auto place = column - table->columns.begin();
+  const bool is_empty = std::all_of(table->rows.begin(), table->rows.end(), [place](auto& row) {
+    return std::get<std::string>(row[size_t(place)]).empty();
+  });
+  if (!is_empty) return;
+  table->columns.erase(column);
+  for (auto& row : table->rows) row.erase(row.begin() + place);
+}
+
 std::string AdviceText(const StallProfile& profile, size_t rows) {
   std::string text;
   size_t number = 0;
@@ -77,13 +91,13 @@ void Choose(const std::function<bool(std::string_view)>& wanted, StallProfile& p
   std::erase_if(profile.lines, unwanted);
 }
 
-Status Print(const KernelView& view, const TableFormat& format, size_t kernel_column,
-             ResultTable table) {
+Status Print(const KernelView& view, const TableFormat& format, ResultTable table) {
   if (view.rows > 0 && table.rows.size() > view.rows) table.rows.resize(view.rows);
   if (format.for_people()) {
     if (table.rows.empty()) return {};
     KeepFirst(&table);
-    ShortenKernelNames(kernel_column, &table);
+    for (const std::string_view key : {"source", "instruction"}) LeaveOutIfEmpty(key, &table);
+    ShortenKernelNames(&table);
     SuitUnits(&table);
     const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
     if (width != 0) FitWidth(format, width, &table);
@@ -102,8 +116,7 @@ bool WantsStalls(const KernelView& view) {
 
 Status PrintStalls(const Store& store, const KernelView& view, const TableFormat& format,
                    const std::function<bool(std::string_view)>& wanted, const std::string& input) {
-  ASSIGN_OR_RETURN(const StallSamples samples, ReadStallSamples(input));
-  StallProfile profile = ProfileStalls(samples);
+  ASSIGN_OR_RETURN(StallProfile profile, ReadStallProfile(store, input));
   if (profile.windows == 0) {
     SayLine("batchlight: " + input +
             ": no instructions were sampled (--stalls); `batchlight table losses` says why");
@@ -112,12 +125,11 @@ Status PrintStalls(const Store& store, const KernelView& view, const TableFormat
   if (format.for_people() && profile.windows > 0)
     RETURN_IF_ERROR(WriteOut(Head(profile, HasGraphs(store))));
   if (IsWanted(view, kStallTables[0])) {
-    RETURN_IF_ERROR(Print(view, format, 0, StallKernelsTable(profile)));
+    RETURN_IF_ERROR(Print(view, format, StallKernelsTable(profile)));
     if (format.for_people()) RETURN_IF_ERROR(WriteNamesOut(AdviceText(profile, view.rows)));
   }
   if (!IsWanted(view, kStallTables[1])) return {};
-  constexpr size_t kKernelColumn = 2;
-  return Print(view, format, kKernelColumn, StallLinesTable(profile));
+  return Print(view, format, StallLinesTable(profile));
 }
 
 }  // namespace batchlight::cli

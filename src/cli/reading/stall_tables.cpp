@@ -2,6 +2,7 @@
 
 #include "analysis/stalls/stall_tables.h"
 #include "ingest/decode/stall_samples.h"
+#include "ingest/recording/source_lines.h"
 
 namespace batchlight::cli {
 namespace {
@@ -17,11 +18,16 @@ bool HasWindows(const Store& store) {
 
 }  // namespace
 
+Result<StallProfile> ReadStallProfile(const Store& store, const std::string& input) {
+  ASSIGN_OR_RETURN(StallSamples samples, ReadStallSamples(input));
+  ReadKernelSources(store, samples);
+  return ProfileStalls(samples);
+}
+
 Result<std::vector<ResultTable>> ReadStallTables(const Store& store, const std::string& input) {
   std::vector<ResultTable> tables;
   if (!HasWindows(store)) return tables;
-  ASSIGN_OR_RETURN(const StallSamples samples, ReadStallSamples(input));
-  const StallProfile profile = ProfileStalls(samples);
+  ASSIGN_OR_RETURN(const StallProfile profile, ReadStallProfile(store, input));
   tables.push_back(StallKernelsTable(profile));
   tables.push_back(StallLinesTable(profile));
   return tables;

@@ -5,10 +5,15 @@
 #include <vector>
 
 #include "analysis/result/result_table.h"
+#include "analysis/stalls/stall_profile.h"
 #include "base/status.h"
 #include "store/store.h"
 
 namespace batchlight::cli {
+
+// Of the recording at `input`, whose store it is, with the text of lines where their files are as
+// they were. Errors: kInput.
+Result<StallProfile> ReadStallProfile(const Store& store, const std::string& input);
 
 // Of the recording at `input`, whose store it is: kernels, then lines and instructions. Empty if it
 // has no samples. Errors: kInput.

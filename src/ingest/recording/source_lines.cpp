@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -23,6 +24,9 @@ constexpr uintmax_t kMostFileBytes = 4 << 20;
 constexpr uintmax_t kMostBytes = 64 << 20;
 constexpr uintmax_t kLeastFileBytes = 4096;  // a small one counts as
 constexpr size_t kMostLineBytes = 200;
+
+constexpr std::string_view kPython[] = {".py"};
+constexpr std::string_view kKernels[] = {".py", ".cu", ".cuh", ".h", ".hpp", ".inl"};
 
 bool IsWanted(std::string_view path) {
   return path.starts_with('/') && path.ends_with(".py") && path.find("-packages/") == path.npos;
@@ -56,7 +60,10 @@ std::string_view RemarkAbove(const std::vector<std::string_view>& lines, size_t 
   return above.starts_with(kRemark) ? above.substr(kRemark.size()) : std::string_view();
 }
 
-std::string SourceAt(const std::vector<std::string_view>& lines, size_t place) {
+// Of a line by its number, from 1; "": there is none.
+std::string SourceOf(const std::vector<std::string_view>& lines, uint32_t number) {
+  if (number == 0 || number > lines.size()) return "";
+  const size_t place = number - 1;
   std::string source = ValidUtf8(Trimmed(lines[place]));
   const std::string_view remark = RemarkAbove(lines, place);
   if (!source.empty() && !remark.empty()) source += "  # " + ValidUtf8(remark);
@@ -76,15 +83,15 @@ std::map<StringId, std::vector<uint32_t>> WantedFiles(const Store& store) {
 // Reads files as they were at the end of the run.
 class SourceReader {
  public:
-  explicit SourceReader(const Store& store)
-      : end_ns_(store.session_start_utc_ns + store.duration_ns) {}
+  SourceReader(const Store& store, std::span<const std::string_view> extensions)
+      : end_ns_(store.session_start_utc_ns + store.duration_ns), extensions_(extensions) {}
 
-  // Nothing where one cannot be read, was changed since, or is none of Python's behind a link.
+  // Nothing where one cannot be read, was changed since, or has another extension behind a link.
   std::optional<std::string> Read(const std::string& path) {
     namespace fs = std::filesystem;
     std::error_code error;
     const fs::directory_entry file(fs::canonical(path, error), error);
-    if (error || file.path().extension() != ".py" || !file.is_regular_file(error)) return {};
+    if (error || !IsSource(file.path()) || !file.is_regular_file(error)) return {};
     const uintmax_t bytes = file.file_size(error);
     if (error || bytes > std::min(kMostFileBytes, bytes_left_)) return {};
     const auto changed = std::chrono::file_clock::to_sys(file.last_write_time(error));
@@ -101,7 +108,13 @@ class SourceReader {
   }
 
  private:
+  bool IsSource(const std::filesystem::path& path) const {
+    const std::string extension = path.extension().string();
+    return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
+  }
+
   const int64_t end_ns_;
+  const std::span<const std::string_view> extensions_;
   uintmax_t bytes_left_ = kMostBytes;
 };
 
@@ -109,15 +122,13 @@ class SourceReader {
 
 void ReadSourceLines(Store& store) {
   PythonFramesTable& frames = store.python_frames;
-  SourceReader reader(store);
+  SourceReader reader(store, kPython);
   for (const auto& [file, rows] : WantedFiles(store)) {
     const std::optional<std::string> text = reader.Read(std::string(store.Text(file)));
     if (!text) continue;
     const std::vector<std::string_view> lines = LinesOf(*text);
     for (const uint32_t row : rows) {
-      const uint32_t line = frames.line[row];
-      if (line == 0 || line > lines.size()) continue;
-      const std::string source = SourceAt(lines, line - 1);
+      const std::string source = SourceOf(lines, frames.line[row]);
       if (!source.empty()) frames.text[row] = store.strings.Intern(source);
     }
   }
@@ -125,13 +136,35 @@ void ReadSourceLines(Store& store) {
 
 std::map<std::string, std::string> ReadSourceFiles(const Store& store) {
   std::map<std::string, std::string> files;
-  SourceReader reader(store);
+  SourceReader reader(store, kPython);
   for (const auto& [file, rows] : WantedFiles(store)) {
     const std::string path(store.Text(file));
     const std::optional<std::string> text = reader.Read(path);
     if (text) files[path] = ValidUtf8(*text);
   }
   return files;
+}
+
+void ReadKernelSources(const Store& store, StallSamples& samples) {
+  std::map<uint32_t, std::map<uint32_t, std::vector<StallSample*>>> by_file;  // and line
+  for (StallSample& sample : samples.samples) {
+    if (sample.line != 0 && samples.names[sample.file].starts_with('/')) {
+      by_file[sample.file][sample.line].push_back(&sample);
+    }
+  }
+  SourceReader reader(store, kKernels);
+  for (const auto& [file, by_line] : by_file) {
+    const std::optional<std::string> text = reader.Read(samples.names[file]);
+    if (!text) continue;
+    const std::vector<std::string_view> lines = LinesOf(*text);
+    for (const auto& [line, wanted] : by_line) {
+      const std::string source = SourceOf(lines, line);
+      if (source.empty()) continue;
+      const auto name = static_cast<uint32_t>(samples.names.size());
+      samples.names.push_back(source);
+      for (StallSample* const sample : wanted) sample->source = name;
+    }
+  }
 }
 
 }  // namespace batchlight

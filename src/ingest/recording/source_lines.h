@@ -1,9 +1,11 @@
-// The text of the lines of Python that a recording names, from the files on this machine.
+// The text of the lines that a recording names, of Python and of kernels, from the files on this
+// machine.
 #pragma once
 
 #include <map>
 #include <string>
 
+#include "store/stall_samples.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -15,5 +17,9 @@ void ReadSourceLines(Store& store);
 
 // The text of these files as a whole, by path, under the same conditions.
 std::map<std::string, std::string> ReadSourceFiles(const Store& store);
+
+// Fills StallSample::source of samples of the store's recording, under the same conditions: of
+// Python, where Triton's kernels stand, and of CUDA's languages; of packages too.
+void ReadKernelSources(const Store& store, StallSamples& samples);
 
 }  // namespace batchlight

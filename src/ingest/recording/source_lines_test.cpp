@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace batchlight {
 namespace {
@@ -75,6 +76,32 @@ TEST_F(SourceLinesTest, ALinkIsFollowedToPythonsFilesAlone) {
   }
   fs::create_directory(path_);
   EXPECT_EQ(LineThere(1), "");
+}
+
+TEST_F(SourceLinesTest, LinesOfKernelsAreThoseOfTheirFiles) {
+  const std::string cuda = path_ + ".cu", secret = path_ + ".txt";
+  for (const std::string& name : {path_, cuda, secret}) {
+    std::ofstream(name) << "first\n  of " + name.substr(name.rfind('.')) + " \n";
+  }
+  StallSamples samples{.names = {"", path_, cuda, secret, "scale.cu"}};
+  const auto add = [&samples](uint32_t file, uint32_t line) {
+    samples.samples.push_back({.file = file, .line = line});
+  };
+  for (uint32_t file = 1; file <= 4; ++file) add(file, 2);
+  add(2, 2);
+  add(2, 9);
+  add(0, 0);
+  ReadKernelSources(store_, samples);
+  std::vector<std::string> texts;
+  for (const StallSample& sample : samples.samples) texts.push_back(samples.names[sample.source]);
+  EXPECT_EQ(texts, (std::vector<std::string>{"of .py", "of .cu", "", "", "of .cu", "", ""}));
+
+  store_.duration_ns = 1;  // the files are newer
+  for (StallSample& sample : samples.samples) sample.source = 0;
+  ReadKernelSources(store_, samples);
+  for (const StallSample& sample : samples.samples) EXPECT_EQ(sample.source, 0u);
+  std::filesystem::remove(cuda);
+  std::filesystem::remove(secret);
 }
 
 TEST_F(SourceLinesTest, LinesThatAreNotThereHaveNone) { EXPECT_EQ(TextOf("one\n", 2), ""); }
