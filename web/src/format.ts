@@ -90,6 +90,7 @@ export function count(value: number): string {
 export function numberText(column: Column, value: number|null): string {
   if (value === null) return "–";
   if (column.unit === "ns") return time(value);
+  if (column.unit === "bytes") return bytes(value);
   if (column.unit === "%") return `${fixed(value, 1)} %`;
   return column.type === undefined ? count(value) : significant(value);
 }

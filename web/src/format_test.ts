@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Column} from "./data";
-import {bytes, codePieces, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange} from "./format";
+import {bytes, codePieces, columnFormat, decimalsFor, numberText, percent, scaleFor, significant, time, timeRange} from "./format";
 
 const column = (unit: Column["unit"], type?: Column["type"]): Column => ({
   key: "time",
@@ -29,6 +29,7 @@ test("a range has one unit", () => {
 test("bytes count in powers of two", () => {
   assert.equal(bytes(512), "512 B");
   assert.equal(bytes(64 * 2 ** 20), "64.0 MiB");
+  assert.equal(numberText({key: "", name: "", unit: "bytes"}, 64 * 2 ** 20), "64.0 MiB");
 });
 
 test("significant digits keep small numbers", () => {

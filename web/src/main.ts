@@ -11,6 +11,7 @@ import {DistributedView} from "./views/distributed_view";
 import {ExplorerView} from "./views/explorer_view";
 import {GpuView} from "./views/gpu_view";
 import {lossBanner, titleBlock, topBar} from "./views/header_view";
+import {kernelView} from "./views/kernel_view";
 import {MemoryView} from "./views/memory_view";
 import {rankMapsView} from "./views/rank_maps_view";
 import {ranksView} from "./views/ranks_view";
@@ -29,6 +30,7 @@ const kSectionLabels: Record<string, string> = {
   stages: "Stages",
   timeline: "Timeline",
   gpu: "GPU",
+  kernels: "Kernels",
   distributed: "Ranks",
   "rank-maps": "Maps",
   memory: "Memory",
@@ -86,6 +88,7 @@ function buildReport(page: PageData): void {
     tree.element,
     explorer.element,
     gpu.element,
+    kernelView(page),
     ranks.element,
     rankMapsView(page.rank_maps),
     memory.element,
