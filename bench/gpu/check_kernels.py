@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from checks import check, failed
+from checks import check, failed, ncu
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCHLIGHT = os.path.join(os.path.abspath(sys.argv[1]), "bin", "batchlight")
@@ -50,14 +50,6 @@ def result(text):
     return json.loads(next(line for line in text.splitlines() if line.startswith('{"ms"')))
 
 
-def ncu(program, *flags, timeout=200):
-    """Rows of ncu's CSV: ID, Kernel Name, Metric Name, Metric Value."""
-    text = run("ncu", "--clock-control", "none", "--cache-control", "none", "--csv", *flags, PYTHON, *program,
-               timeout=timeout)
-    lines = [line for line in text.splitlines() if line.startswith('"')]
-    return list(csv.DictReader(io.StringIO("\n".join(lines))))
-
-
 def number(text):
     return float(text.replace(",", ""))
 
@@ -74,7 +66,7 @@ def _():
     for row in table(path, "--table", "counters", "--launches"):
         ours.setdefault(row["Kernel"], {})[row["Metric"]] = float(row["Value"])
     theirs = {}
-    for row in ncu(LOOP, "--profile-from-start", "off", "--print-kernel-base", "demangled", "--metrics",
+    for row in ncu([PYTHON, *LOOP], "--profile-from-start", "off", "--print-kernel-base", "demangled", "--metrics",
                    ",".join(ESSENTIALS)):
         theirs.setdefault(row["Kernel Name"], {})[row["Metric Name"]] = number(row["Metric Value"])
     far = []
@@ -121,7 +113,7 @@ def _():
     theirs = {}
 
     def ask(names, skip, count):
-        for row in ncu(small, "-k", "regex:" + "|".join(sorted(names)), "--launch-skip", str(skip), "--launch-count",
+        for row in ncu([PYTHON, *small], "-k", "regex:" + "|".join(sorted(names)), "--launch-skip", str(skip), "--launch-count",
                        str(count), "--kill", "yes", "--print-kernel-base", "demangled", "--metrics",
                        "sm__throughput.avg.pct_of_peak_sustained_elapsed,gpu__compute_memory_throughput.avg."
                        "pct_of_peak_sustained_elapsed,gpu__time_duration.sum,launch__waves_per_multiprocessor"):

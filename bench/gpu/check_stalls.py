@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """--stalls on a GPU: what it says of kernels and lines, what it costs, and that it breaks no CUDA graph.
 
-    check_stalls.py BUILD [PYTHON]
+    check_stalls.py BUILD [PYTHON [PATTERN]]
 
-BUILD has bin/batchlight. Takes less than 150 s; what there is no time for is said to be skipped. A line per check;
-whatever fails, the next one runs. Exit status 1 if any check failed.
+BUILD has bin/batchlight. Takes less than 230 s; what there is no time for is said to be skipped. A line per check;
+whatever fails, the next one runs. With a pattern only checks whose name it matches. Exit status 1 if any failed.
 """
 import collections
 import csv
@@ -18,11 +18,13 @@ import sys
 import tempfile
 import time
 
-from checks import check, failed, skipped, started
+import checks
+from checks import check, failed, ncu, skipped, started
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(sys.argv[1])
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else sys.executable
+checks.only = sys.argv[3] if len(sys.argv) > 3 else ""
 os.environ["BATCHLIGHT_BUILD"] = BUILD
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "tests", "e2e"))
 from python_session import LIBRARY, NVTX, PYTHON as BRIDGE, PythonSession  # noqa: E402
@@ -30,7 +32,7 @@ from python_session import LIBRARY, NVTX, PYTHON as BRIDGE, PythonSession  # noq
 LOOP = os.path.join(HERE, "stalls_loop.py")
 BATCHLIGHT = os.path.join(BUILD, "bin", "batchlight")
 TRACE_CUDA, PHASES = 1 << 5, 1 << 7
-LIMIT_S = 148
+LIMIT_S = 228
 DRIVER = 1 << 31
 CAPTURES = {315: "cudaStreamBeginCapture", 319: "cudaStreamEndCapture", 539 | DRIVER: "cuStreamBeginCapture_v2",
             497 | DRIVER: "cuStreamEndCapture"}
@@ -62,10 +64,10 @@ def alone(*arguments, timeout=60):
                                   timeout=timeout))
 
 
-def profiled(name, *flags, program, timeout=60):
+def profiled(name, *flags, program, timeout=60, verb="profile"):
     """By the tool, as people run it: what the program printed, and the recording."""
     path = os.path.join(OUT, name)
-    done = subprocess.run([BATCHLIGHT, "profile", "-f", "true", "-o", path, *flags, PYTHON, LOOP, *program],
+    done = subprocess.run([BATCHLIGHT, verb, "-f", "true", "-o", path, *flags, PYTHON, LOOP, *program],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
     program = Program(done)
     program.describe(name)
@@ -171,11 +173,107 @@ def _():
     for row in rows:
         lines[row["Line"]] += float(row["Of Kernel (%)"])
         if float(row["Of Kernel (%)"]) >= 5:
-            print(f"    {row['Of Kernel (%)']:>6} % {row['Line']:22} {row['Instruction']:40} {row['Waits Mostly For']}")
+            print(f"    {row['Of Kernel (%)']:>6} % {row['Line']:22} {row['Instruction']:40} {row['Waits Mostly For']} "
+                  f"| {row['Source']}")
     of_source = sum(share for line, share in lines.items() if re.fullmatch(r"triton_kernel\.py:\d+", line))
     if program.status != 0:
         return "THE PROGRAM FAILED"
+    if not any(row["Source"] == "value = tl.load(table + place)  # far apart" for row in rows):
+        return f"lines without their text: {[row['Source'] for row in rows]}"
     return None if of_source > 95 and any(row["Instruction"] for row in rows) else f"{of_source:.0f} % have lines"
+
+
+PREFIX, RATIO = "smsp__pcsamp_warps_issue_stalled_", "smsp__average_warps_issue_stalled_"
+TWIN, PER_ISSUE = "_not_issued", "_per_issue_active"
+
+
+def shares(counts):
+    """In percent, by reason as CUPTI and Nsight Compute both name it."""
+    named = collections.Counter()
+    for reason, count in counts.items():
+        named[{"no_instructions": "no_instruction"}.get(reason, reason)] += count
+    whole = sum(named.values())
+    return {reason: 100 * count / whole for reason, count in named.items()} if whole else {}
+
+
+def sampled_shares(run):
+    """Of the samples of `gather`, and of those in which the scheduler issued nothing; says what adds up."""
+    every, twins = collections.Counter(), collections.Counter()
+    for s in run.samples:
+        name = s.reason[len(PREFIX):]
+        if s.function == "gather":
+            (twins if name.endswith(TWIN) else every)[name.removesuffix(TWIN)] += s.samples
+    both = sum(s.samples for s in run.samples)
+    own = sum(s.samples for s in run.samples if not s.reason.endswith(TWIN))
+    hardware = sum(t.samples - t.dropped - t.foreign for t in run.totals.values())
+    print(f"  reasons add up to {own}, with their twins to {both}, of {hardware} samples of the hardware that are the "
+          f"program's ({len(run.windows)} windows)")
+    return shares(every), shares(twins)
+
+
+def ncu_shares():
+    """Of the same launches: samples, those without an issue, and cycles of warps for an instruction."""
+    rows = ncu([PYTHON, LOOP, "triton:1"], "--section", "WarpStateStats", "--section", "SourceCounters", "--page", "raw",
+               "--print-units", "base", "-k", "regex:gather", "--launch-skip", "200", "--launch-count", "4", "--kill", "yes")
+    every, twins, cycles = collections.Counter(), collections.Counter(), collections.Counter()
+    for row in rows:
+        for name, value in row.items():
+            if not row.get("ID") or not value:
+                continue
+            base = name.split(".")[0].split(" ")[0]
+            count = float(value.replace(",", "")) if value.replace(",", "").replace(".", "").isdigit() else 0
+            if base.startswith(PREFIX) and base.endswith(TWIN):
+                twins[base[len(PREFIX):-len(TWIN)]] += count
+            elif base.startswith(PREFIX):
+                every[base[len(PREFIX):]] += count
+            elif base.startswith(RATIO) and base.endswith(PER_ISSUE):
+                cycles[base[len(RATIO):-len(PER_ISSUE)]] += count
+    return shares(every), shares(twins), shares(cycles)
+
+
+def counted_shares():
+    """Of the same kernel by the counters of `kernels --set warp`."""
+    _, path = profiled("warp", "--set", "warp", program=["triton:2"], verb="kernels")
+    cycles = {}
+    for row in table("kernels", path, "-k", "gather", "--table", "counters"):
+        if row["Metric"].startswith(RATIO):
+            cycles[row["Metric"].split(".")[0][len(RATIO):-len(PER_ISSUE)]] = float(row["Value"])
+    return shares(cycles)
+
+
+def apart(first, second):
+    return max((abs(first.get(r, 0) - second.get(r, 0)) for r in {*first, *second}), default=100)
+
+
+@check("reasons beside Nsight Compute's: samples with samples, cycles with cycles", 70, LIMIT_S)
+def _():
+    one_by_one, one_by_one_idle = sampled_shares(Windows("triton:3", windows=10))
+    continuous, _ = sampled_shares(Windows("triton:3", windows=3, more="stalls.continuous=1\n"))
+    theirs, theirs_idle, their_cycles = ncu_shares()
+    cycles = counted_shares()
+    columns = [("ours", one_by_one), ("ours, continuous", continuous), ("ncu samples", theirs),
+               ("ours, not issued", one_by_one_idle), ("ncu not issued", theirs_idle), ("our counters", cycles),
+               ("ncu per issue", their_cycles)]
+    print("  " + " " * 22 + "".join(f"{name:>18}" for name, _ in columns))
+    for reason in sorted({r for _, column in columns for r in column}, key=lambda r: -one_by_one.get(r, 0)):
+        print(f"  {reason:22}" + "".join(f"{column.get(reason, 0):17.1f}%" for _, column in columns))
+    samples, idle, counts = (apart(one_by_one, theirs), apart(one_by_one_idle, theirs_idle), apart(cycles, their_cycles))
+    print(f"  furthest apart, in points: samples {samples:.1f}, those without an issue {idle:.1f}, counters {counts:.1f}; "
+          f"ours one by one and continuous {apart(one_by_one, continuous):.1f}, Nsight Compute's own two "
+          f"{apart(theirs, their_cycles):.1f}")
+    return None if samples <= 5 and counts <= 5 else "further than 5 points"
+
+
+@check("a CUDA graph is one measured row", 20, LIMIT_S)
+def _():
+    program, path = profiled("graph", "--set", "essentials", "--step", "30", program=["graph:2"], verb="kernels")
+    rows = [row for row in table("kernels", path) if row["Kernel"] == "CUDA graph"]
+    for row in rows:
+        print(f"    {row['Launches']} a step, {row['Time (ns)']} ns, memory {row['Memory (%)']} %: {row['What to Do']}")
+    if program.status != 0:
+        return "THE PROGRAM FAILED"
+    said = len(rows) == 1 and float(rows[0]["Time (ns)"]) > 0 and "as a whole" in rows[0]["What to Do"]
+    return None if said else f"{len(rows)} rows; losses: {table('table', 'losses', path)}"
 
 
 @check("step time: alone, recorded, and with --stalls", 22, LIMIT_S)
