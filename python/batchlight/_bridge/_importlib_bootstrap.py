@@ -89,18 +89,18 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
                     without_this_frame(error)
                     raise
             follow_detail()
-        if passes[0]:
-            inside.append(True)
-            evaluates = evaluation_begins(self, args, kwargs)
-            try:
-                return forward(self, *args, **kwargs)
-            except BaseException as error:
-                without_this_frame(error)
-                raise
-            finally:
-                if evaluates:
-                    phase_end()
-                inside.clear()
+            if passes[0]:
+                inside.append(True)
+                evaluates = evaluation_begins(self, args, kwargs)
+                try:
+                    return forward(self, *args, **kwargs)
+                except BaseException as error:
+                    without_this_frame(error)
+                    raise
+                finally:
+                    if evaluates:
+                        phase_end()
+                    inside.clear()
         path, class_name, _ = known(id(self)) or give(self)
         evaluates = begin(path, class_name) and evaluation_begins(self, args, kwargs)
         try:
