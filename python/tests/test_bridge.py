@@ -257,8 +257,7 @@ if __name__ == "__main__":
             def run_end_callbacks(self):
                 pass
 
-        training = self.load("_torch_training")
-        training._compilation(types.SimpleNamespace(CompilationCallbackHandler=Handler))
+        self.load("_torch_compilation").follow(types.SimpleNamespace(CompilationCallbackHandler=Handler), 7)
 
         def compile_inner(code):
             Handler().run_start_callbacks()
@@ -271,9 +270,56 @@ if __name__ == "__main__":
         Handler().run_start_callbacks()  # a backward that is compiled when it runs
         name = getattr(here, "co_qualname", "compile_inner").replace(".<locals>", "")
         said = "torch.compile#`%s` (test_bridge.py:%d)" % (name, here.co_firstlineno)
-        compile_phase = training.COMPILE
-        self.assertEqual(begun, [(compile_phase, said), "end", (compile_phase, "torch.compile"),
-                                 "end", (compile_phase, "torch.compile")])
+        self.assertEqual(begun, [(7, said), "end", (7, "torch.compile"), "end", (7, "torch.compile")])
+
+    def test_a_compilation_that_comes_again_says_which_guard_failed(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        self.native.phase_begin = lambda phase, name: None
+        self.native.phase_end = lambda: None
+
+        class Handler:
+            def run_start_callbacks(self):
+                pass
+
+            def run_end_callbacks(self):
+                pass
+
+        compilation = self.load("_torch_compilation")
+        compilation.follow(types.SimpleNamespace(CompilationCallbackHandler=Handler), 7)
+
+        def compile_inner(code):
+            Handler().run_start_callbacks()
+            Handler().run_end_callbacks()
+
+        def _compile(code, recompile_reason):
+            compile_inner(code)
+
+        class Later:  # the name that older versions of PyTorch have for it
+            @staticmethod
+            def _compile(code, recompile_reasons):
+                compile_inner(code)
+
+        here = compile_inner.__code__
+        _compile(here, None)
+        _compile(here, "Unable to find recompilation reasons")
+        _compile(here, "0/0: tensor 'x' size mismatch at index 1. expected 3, actual 5")
+        _compile(here, "0/1: s.steps == 0     # return x * s.steps  # net.py:17 in forward\nUser stack trace:\n  File")
+        Later._compile(here, ["L['n'] == 3", "another"])
+        Later._compile(here, [])
+        _compile("not code", "0/1: s.steps == 1")
+        _compile(here, "0/1: " + "long " * 100)
+        name = "`%s` (test_bridge.py:%d)" % (
+            getattr(here, "co_qualname", "compile_inner").replace(".<locals>", ""), here.co_firstlineno)
+        self.assertEqual(said[:3], [
+            ("compile.guard.0", name + "\ttensor 'x' size mismatch at index 1. expected 3, actual 5"),
+            ("compile.guard.1", name + "\ts.steps == 0"),
+            ("compile.guard.2", name + "\tL['n'] == 3")])
+        self.assertEqual(len(said), 4)
+        self.assertLessEqual(len(said[3][1]), len(name) + 1 + compilation.LONGEST_REASON)
+        for i in range(2 * compilation.MOST_GUARDS):
+            _compile(here, "n == %d" % i)
+        self.assertEqual(said[-1][0], "compile.guard.%d" % (compilation.MOST_GUARDS - 1))
 
     def test_call_sites_are_lines_of_the_program_said_once(self):
         said = []

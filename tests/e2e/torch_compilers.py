@@ -59,6 +59,10 @@ class Compilers(TorchCase):
         paths = [record.path for record in session.events("ModuleBegin")]
         self.assertIn("OptimizedModule", paths)
         self.assertGreaterEqual(phases[COMPILE], 2)
+        if self.says_why_it_recompiles():
+            function, _, guard = session.properties()["compile.guard.0"].partition("\t")
+            self.assertIn("Plain.forward` (", function)
+            self.assertIn("size mismatch at index 0. expected 1, actual 2", guard)
         self.balanced(session)
 
     def test_export(self):
@@ -73,6 +77,9 @@ class Compilers(TorchCase):
     def has_compile(self):
         return alone(PYTHON, "-c", "import torch, sys; sys.exit(not hasattr(torch, 'export'))"
                      ).returncode == 0
+
+    def says_why_it_recompiles(self):
+        return alone(PYTHON, "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')").returncode == 0
 
 
 class Parallel(TorchCase):

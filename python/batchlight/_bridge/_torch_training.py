@@ -5,15 +5,12 @@ the recording is read.
 """
 import functools
 import io
-import os
-import sys
-import threading
-import types
 import weakref
 
 import _batchlight_native as _native
 
-from . import _call_sites, _torch_padding, _torch_progress, _torch_settings, _torch_updates
+from . import (
+    _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_updates)
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
@@ -22,7 +19,6 @@ from ._imports import attempt, when_imported
 BACKWARD, OPTIMIZER_STEP, ZERO_GRAD, DATA_LOADER_NEXT, DATA_LOADER_INIT = 1, 2, 3, 4, 5
 COMPILE, CHECKPOINT, GRAD_SCALER, TRAIN_MODE, EVAL_MODE = 7, 8, 12, 16, 17
 FUNCTION, REQUEST = 13, 20
-_FRAMES_TO_COMPILER = 16  # from a callback of PyTorch's compiler to the function that has the code
 
 # What else saves a model: (module, function or method, name).
 _SAVERS = (
@@ -192,44 +188,5 @@ def _generation(module):
     wrap_phase(module.GenerationMixin, "generate", REQUEST, "generate")
 
 
-def _compiled_function():
-    """"#`Net.forward` (net.py:30)": what the frames of PyTorch around this call compile; "" where
-    none of them says, as for a backward that is compiled later."""
-    frame = sys._getframe(2)
-    for _ in range(_FRAMES_TO_COMPILER):
-        if frame is None:
-            break
-        if frame.f_code.co_name in ("compile_inner", "_compile"):
-            code = frame.f_locals.get("code")
-            if isinstance(code, types.CodeType):
-                name = getattr(code, "co_qualname", code.co_name).replace(".<locals>", "")
-                file = os.path.basename(code.co_filename)
-                return "#`%s` (%s:%d)" % (name, file, code.co_firstlineno)
-        frame = frame.f_back
-    return ""
-
-
 def _compilation(module):
-    handler = getattr(module, "CompilationCallbackHandler", None)
-    if handler is None or not hasattr(handler, "run_start_callbacks"):
-        return
-    start, end = handler.run_start_callbacks, handler.run_end_callbacks
-    compiling = []  # the thread that is compiling; the callbacks are called once at a time
-
-    @functools.wraps(start)
-    def run_start_callbacks(*args, **kwargs):
-        if not compiling:
-            compiling.append(threading.get_ident())
-            _native.phase_begin(COMPILE, "torch.compile" + _compiled_function())
-        return start(*args, **kwargs)
-
-    @functools.wraps(end)
-    def run_end_callbacks(*args, **kwargs):
-        # Only the thread that began may end: phases nest by thread.
-        if compiling and compiling[0] == threading.get_ident():
-            del compiling[:]
-            _native.phase_end()
-        return end(*args, **kwargs)
-
-    handler.run_start_callbacks = run_start_callbacks
-    handler.run_end_callbacks = run_end_callbacks
+    _torch_compilation.follow(module, COMPILE)

@@ -108,8 +108,12 @@ TEST(BadLoops, CompilesAgain) {
 }
 
 // A number that each step changes: the first steps compile, and none of them is a steady one.
-std::vector<Finding> FindingsOfCompilingSteps(int count, std::string_view name) {
+std::vector<Finding> FindingsOfCompilingSteps(int count, std::string_view name,
+                                              const std::vector<std::string>& guards = {}) {
   Steps steps;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    steps.build().Property("compile.guard." + std::to_string(i), guards[i]);
+  }
   for (int i = 0; i < count; ++i) {
     steps.Step(60 * kMs, [&](int64_t start, int64_t) {
       steps.Call(Phase::kCompile, name, start + 10 * kMs, start + 50 * kMs);
@@ -132,6 +136,51 @@ TEST(BadLoops, CompilesStepAfterStepBeforeItIsSteady) {
             std::string::npos)
       << first.seen;
   EXPECT_NE(first.seen.find("gives up"), std::string::npos) << first.seen;
+}
+
+// A step that compiles `Net.forward` again and again, as these guards of it failed.
+Finding CompiledAgainFor(const std::vector<std::string>& guards) {
+  const std::vector<Finding> findings =
+      FindingsOfCompilingSteps(5, "torch.compile#`Net.forward` (net.py:3)", guards);
+  const Finding* found = testing::FindRule(findings, "recompilation");
+  return found == nullptr ? Finding{} : *found;
+}
+
+TEST(BadLoops, TheGuardThatFailedIsNamed) {
+  const std::string net = "`Net.forward` (net.py:3)\t";
+  const Finding size =
+      CompiledAgainFor({net + "s.steps == 0", "`Other.forward` (net.py:9)\ts.steps == 0",
+                        net + "tensor 'x' size mismatch at index 1. expected 37, actual 41",
+                        net + "tensor 'x' size mismatch at index 1. expected 41, actual 5"});
+  EXPECT_NE(size.seen.find("The guard that failed, as in 2 of 3: tensor 'x' size mismatch at index "
+                           "1. expected 37, actual 41."),
+            std::string::npos)
+      << size.seen;
+  EXPECT_TRUE(size.why.starts_with("Dimension 1 of `x` had")) << size.why;
+  EXPECT_EQ(size.patch.diff, "+torch._dynamo.mark_dynamic(x, 1)\n");
+
+  const Finding old = CompiledAgainFor({net + "tensor 'L['x']' size mismatch at index 0. ex"});
+  EXPECT_NE(old.action.find("mark_dynamic(x, 0)"), std::string::npos) << old.action;
+  const Finding item = CompiledAgainFor({net + "tensor 'b['x'][0]' size mismatch at index 2. ex"});
+  EXPECT_EQ(item.patch.diff, "+torch._dynamo.mark_dynamic(b['x'][0], 2)\n");
+
+  const Finding value = CompiledAgainFor({net + "s.steps == 0"});
+  EXPECT_NE(value.seen.find("The guard that failed: s.steps == 0."), std::string::npos)
+      << value.seen;
+  EXPECT_TRUE(value.action.starts_with("Keep a number that changes in a tensor")) << value.action;
+  EXPECT_TRUE(value.patch.empty());
+  EXPECT_NE(CompiledAgainFor({net + "GLOBAL_STATE changed: grad_mode"}).why.find("A setting of"),
+            std::string::npos);
+  EXPECT_TRUE(CompiledAgainFor({net + "tensor 'x' rank mismatch. expected 3, actual 2"})
+                  .action.starts_with("Call it with what does not change"));
+}
+
+TEST(BadLoops, WithoutAGuardThatIsKnownItIsToldHowToSeeIt) {
+  for (const char* odd : {"", "no function", "`Other.forward` (net.py:9)\ts.steps == 0"}) {
+    const Finding found = CompiledAgainFor({odd});
+    EXPECT_EQ(found.seen.find("guard"), std::string::npos) << found.seen;
+    EXPECT_TRUE(found.action.starts_with("Run with TORCH_LOGS=recompiles")) << found.action;
+  }
 }
 
 TEST(BadLoops, CompilesOneFunctionAfterTheOther) {
