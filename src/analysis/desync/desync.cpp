@@ -5,10 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "analysis/desync/desync_sentence.h"
+
 namespace batchlight {
 namespace {
 
-// Of these every rank brings as much as any other.
+// Of these every rank brings as much as any other: by PyTorch's names, and NCCL's own.
 constexpr std::string_view kSameSize[] = {"all_reduce",
                                           "allreduce_coalesced",
                                           "all_reduce_barrier",
@@ -19,17 +21,16 @@ constexpr std::string_view kSameSize[] = {"all_reduce",
                                           "_all_gather_base",
                                           "all_gather_into_tensor_coalesced",
                                           "_reduce_scatter_base",
-                                          "reduce_scatter_tensor_coalesced"};
-
-std::string CountOf(uint64_t count) {
-  std::string text = std::to_string(count);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
+                                          "reduce_scatter_tensor_coalesced",
+                                          "AllReduce",
+                                          "Broadcast",
+                                          "Reduce",
+                                          "AllGather",
+                                          "ReduceScatter"};
 
 std::string CallText(const FlightCall& call) {
   if (call.elements == 0) return call.operation;
-  return call.operation + " of " + CountOf(call.elements) +
+  return call.operation + " of " + CountWithCommas(call.elements) +
          (call.type.empty() ? "" : " " + call.type);
 }
 
@@ -129,9 +130,9 @@ class Finder {
       if (++count <= 8) missing += (count == 1 ? "" : ", ") + std::to_string(rank);
     }
     if (count == 0) return;
-    result_.notes.push_back("of " + CountOf(count) + " of " + CountOf(known_.size()) +
-                            " ranks there is no dump (" + missing + (count > 8 ? ", ..." : "") +
-                            "): whether they came is not known");
+    result_.notes.push_back("of " + CountWithCommas(count) + " of " +
+                            CountWithCommas(known_.size()) + " ranks there is no dump (" + missing +
+                            (count > 8 ? ", ..." : "") + "): whether they came is not known");
   }
 
   void Look(const Group& group) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/desync/desync_sentence.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
 
@@ -10,49 +11,6 @@ namespace batchlight {
 namespace {
 
 using nlohmann::ordered_json;
-
-// "rank 3", "ranks 0, 1, 2 and 61 more".
-std::string RanksText(const std::vector<int32_t>& ranks) {
-  constexpr size_t kMost = 8;
-  std::string text = ranks.size() == 1 ? "rank" : "ranks";
-  for (size_t i = 0; i < std::min(ranks.size(), kMost); ++i) {
-    text += (i == 0 ? " " : ", ") + std::to_string(ranks[i]);
-  }
-  if (ranks.size() > kMost) text += " and " + CountText(ranks.size() - kMost) + " more";
-  return text;
-}
-
-std::string Capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
-  return text;
-}
-
-std::string Wait(const std::vector<int32_t>& ranks) {
-  return ranks.size() == 1 ? " waits" : " wait";
-}
-
-std::string SentenceOf(const Desync& found) {
-  const std::string call = "call " + CountText(found.number) + " of group " +
-                           CleanText(found.group) + ", " + CleanText(found.call);
-  const std::string made = found.others.size() == 1 ? " makes " : " make ";
-  switch (found.kind) {
-    case DesyncKind::kDiffers:
-      return Capital(RanksText(found.others)) + made + CleanText(found.other_call) + " as " + call +
-             " on the others.";
-    case DesyncKind::kMissing:
-      return Capital(RanksText(found.others)) + (found.others.size() == 1 ? " has" : " have") +
-             " not come to " + call + ": " + RanksText(found.waiting) + Wait(found.waiting) +
-             " there.";
-    case DesyncKind::kUnfinished:
-      break;
-  }
-  std::string text = "All ranks that are known came to " + call + ", and it does not end";
-  if (found.others.empty()) {
-    return text + ": look at ranks without a dump, the network and the GPUs' errors (dmesg, Xid).";
-  }
-  return text + ": it has not begun on " + RanksText(found.others) +
-         ", whose GPU is busy with something else, or stands.";
-}
 
 std::string_view KindName(DesyncKind kind) {
   if (kind == DesyncKind::kDiffers) return "differs";
@@ -89,7 +47,7 @@ std::string DesyncAsText(const DesyncResult& result, const TerminalStyle& style,
     out.Put("  ").Wrapped("Nothing: every call that is known has ended.", 2);
   }
   for (size_t i = 0; i < std::min(rows, result.found.size()); ++i) {
-    out.Put("  ").Wrapped(SentenceOf(result.found[i]), 2, Tone::kStrong);
+    out.Put("  ").Wrapped(CleanText(DesyncSentence(result.found[i])), 2, Tone::kStrong);
     if (!result.found[i].place.empty()) {
       out.Put("    ").Wrapped("made at " + CleanText(result.found[i].place), 4, Tone::kDim);
     }
@@ -98,7 +56,7 @@ std::string DesyncAsText(const DesyncResult& result, const TerminalStyle& style,
     out.Line("  and " + CountText(result.found.size() - rows) + " groups more", Tone::kDim);
   }
   if (!result.suspects.empty()) {
-    out.Put("  ").Wrapped("Look first at " + RanksText(result.suspects) + ": others wait for " +
+    out.Put("  ").Wrapped("Look first at " + NamesOfRanks(result.suspects) + ": others wait for " +
                               (result.suspects.size() == 1 ? "it" : "them") + ", and " +
                               (result.suspects.size() == 1 ? "it waits" : "they wait") +
                               " for nobody.",

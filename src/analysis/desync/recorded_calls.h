@@ -1,0 +1,19 @@
+// The last collectives of each rank of a recording, as its flight recorder would have kept them: a
+// job that hangs tells of itself also where PyTorch dumps nothing.
+#pragma once
+
+#include <vector>
+
+#include "analysis/desync/flight_dump.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+// By rank, each with what it called since the last call that is known to have ended on all ranks of
+// the communicator (at most 1,000 calls of each). A call is known to have ended by its kernel, or
+// by that of a later one. Empty: nothing can be told, as of fewer than two ranks with calls of
+// NCCL, without their kernels, or where only windows of time were recorded. created_ns: of the
+// recording.
+std::vector<FlightDump> LastRecordedCalls(const Store& store);
+
+}  // namespace batchlight

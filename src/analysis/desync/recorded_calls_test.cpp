@@ -1,0 +1,65 @@
+#include "analysis/desync/recorded_calls.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/desync/desync.h"
+#include "analysis/testing/nccl_ranks.h"
+
+namespace batchlight {
+namespace {
+
+using testing::NcclRanks;
+
+// Three ranks make `calls[rank]` all-reduces, of which the first `ended` have kernels.
+Store Job(const std::vector<int>& calls, int ended) {
+  NcclRanks job(calls.size());
+  for (size_t rank = 0; rank < calls.size(); ++rank) {
+    for (int call = 0; call < calls[rank]; ++call) {
+      const int64_t at = call * 10'000 + int64_t(rank);
+      if (call < ended)
+        job.AllReduce(rank, at, at + 2000, at + 3000);
+      else
+        job.build().Range(job.thread(rank), "ncclAllReduce", at, at + 1000);
+    }
+  }
+  return job.Build();
+}
+
+TEST(RecordedCalls, ARankThatHasNotComeIsFound) {
+  const Store store = Job({5, 4, 5}, 4);
+  const std::vector<FlightDump> dumps = LastRecordedCalls(store);
+  ASSERT_EQ(dumps.size(), 3u);
+  EXPECT_EQ(dumps[0].calls.size(), 1u) << "what ended on all ranks is over";
+  EXPECT_TRUE(dumps[1].calls.empty());
+  const DesyncResult result = FindDesync(dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].kind, DesyncKind::kMissing);
+  EXPECT_EQ(result.found[0].number, 5u);
+  EXPECT_EQ(result.found[0].call, "AllReduce of 1,000,000 bytes");
+  EXPECT_EQ(result.found[0].group, "4d");
+  EXPECT_EQ(result.found[0].others, (std::vector<int32_t>{1}));
+  EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(result.found[0].since_ns, 40'000);
+}
+
+TEST(RecordedCalls, AKernelEndsTheCallsBefore) {
+  NcclRanks job(2);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    job.build().Range(job.thread(rank), "ncclAllReduce", 0, 1000);  // one group with the next
+    job.AllReduce(rank, 2000, 4000, 5000);
+  }
+  const std::vector<FlightDump> dumps = LastRecordedCalls(job.Build());
+  ASSERT_EQ(dumps.size(), 2u);
+  EXPECT_TRUE(FindDesync(dumps).found.empty());
+}
+
+TEST(RecordedCalls, NothingIsToldOfWindowsOrWithoutKernels) {
+  Store store = Job({5, 4, 5}, 4);
+  store.capture_windows.Append({.start_ns = 0, .end_ns = 50'000});
+  EXPECT_TRUE(LastRecordedCalls(store).empty());
+  EXPECT_TRUE(LastRecordedCalls(Job({5, 4}, 0)).empty());
+  EXPECT_TRUE(LastRecordedCalls(Job({5}, 4)).empty()) << "one rank";
+}
+
+}  // namespace
+}  // namespace batchlight
