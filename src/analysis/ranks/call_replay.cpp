@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/thread_pool.h"
+
 namespace batchlight {
 namespace {
 
@@ -15,6 +17,9 @@ namespace {
 // lines of memory that do.
 constexpr size_t kAhead = 64;    // calls
 constexpr size_t kFetched = 12;  // ranks before their turn
+
+constexpr size_t kKept = 1 << 20;          // calls of ranks, 20 MB, until they are visited
+constexpr size_t kBesideFrom = 2 * kKept;  // with fewer a second thread is not worth it
 
 struct NextCall {
   uint32_t kind = 0;  // row of the kinds of all ranks
@@ -46,25 +51,30 @@ class Replay {
       : ranks_(ranks), visit_(visit), next_(ranks.size()) {
     for (size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank, first[rank]);
     CountCalls();
-    for (uint32_t rank = 0; rank < next_.size(); ++rank) Refill(rank);
+    for (uint32_t rank = 0; rank < next_.size(); ++rank) {
+      Refill(rank);
+      ready_.push_back(rank);
+    }
   }
 
-  void Run() {
-    std::vector<uint32_t> ready(ranks_.size());
-    for (uint32_t rank = 0; rank < ready.size(); ++rank) ready[rank] = rank;
-    while (true) {
-      while (!ready.empty()) {
-        const uint32_t rank = ready.back();
-        ready.pop_back();
-        if (ready.size() >= kFetched) FetchAhead(ready[ready.size() - kFetched]);
-        Arrive(rank, ready);
+  // Goes on until about so many calls of ranks more were made. False: all are visited.
+  bool Advance(size_t calls) {
+    const uint64_t until = calls < UINT64_MAX - made_ ? made_ + calls : UINT64_MAX;
+    do {
+      while (!ready_.empty()) {
+        if (made_ >= until) return true;
+        const uint32_t rank = ready_.back();
+        ready_.pop_back();
+        if (ready_.size() >= kFetched) FetchAhead(ready_[ready_.size() - kFetched]);
+        ++made_;
+        Arrive(rank, ready_);
       }
-      if (!LetGo(ready)) break;
-    }
+    } while (LetGo(ready_));
     for (Communicator& communicator : communicators_) {
       Visit(communicator.now);
       for (auto& [number, call] : communicator.others) Visit(call);
     }
+    return false;
   }
 
  private:
@@ -266,6 +276,8 @@ class Replay {
 
   std::span<const RankCalls* const> ranks_;
   const std::function<void(std::span<const CallOfRank>)>& visit_;
+  std::vector<uint32_t> ready_;  // ranks that may go on, the next one last
+  uint64_t made_ = 0;            // calls of ranks
   // By rank.
   std::vector<Progress> progress_;
   std::vector<NextCalls> next_;
@@ -279,11 +291,57 @@ class Replay {
   std::map<std::pair<std::string_view, uint64_t>, uint32_t> shapes_;
 };
 
+// Visits that are kept for later.
+class KeptVisits {
+ public:
+  void Add(std::span<const CallOfRank> call) {
+    calls_.insert(calls_.end(), call.begin(), call.end());
+    ends_.push_back(calls_.size());
+  }
+  void Visit(const std::function<void(std::span<const CallOfRank>)>& visit) const {
+    size_t begin = 0;
+    for (const size_t end : ends_) {
+      visit({calls_.data() + begin, calls_.data() + end});
+      begin = end;
+    }
+  }
+  void Clear() {
+    calls_.clear();
+    ends_.clear();
+  }
+  bool empty() const { return ends_.empty(); }
+
+ private:
+  std::vector<CallOfRank> calls_;
+  std::vector<size_t> ends_;  // of each visit
+};
+
 }  // namespace
 
+// Of large jobs what is visited is kept for a while: one processor plays on while another visits.
 void ReplayCalls(std::span<const RankCalls* const> ranks, const std::vector<FirstNumbers>& first,
                  const std::function<void(std::span<const CallOfRank>)>& visit) {
-  Replay(ranks, first, visit).Run();
+  size_t calls = 0;
+  for (const RankCalls* rank : ranks) calls += rank->size();
+  if (calls < kBesideFrom || ProcessorCount() < 2) {
+    (void)Replay(ranks, first, visit).Advance(SIZE_MAX);
+    return;
+  }
+  KeptVisits played, known;
+  const std::function<void(std::span<const CallOfRank>)> keep =
+      [&](std::span<const CallOfRank> call) { played.Add(call); };
+  Replay replay(ranks, first, keep);
+  bool more = true;
+  do {
+    ParallelFor(2, [&](size_t side) {
+      if (side == 1)
+        known.Visit(visit);
+      else if (more)
+        more = replay.Advance(kKept);
+    });
+    known.Clear();
+    std::swap(known, played);
+  } while (more || !known.empty());
 }
 
 }  // namespace batchlight

@@ -22,7 +22,8 @@ struct CallOfRank {
   static constexpr uint32_t kNoStep = UINT32_MAX;
 };
 
-// visit(call on each rank) once for each call, of one rank alone too, as each Send and Recv is.
+// visit(call on each rank) once for each call, one after the other (of a large job on another
+// thread), of one rank alone too, as each Send and Recv is.
 // Calls whose operation or size differs between the ranks are visited as one of each kind. Ranks
 // that made calls in another order (on several streams) do not stop the replay: where all wait,
 // those go on that the others come to later, and what is never complete comes last.

@@ -106,5 +106,27 @@ TEST(CallReplay, ARankThatEndsEarlyIsNotWaitedFor) {
   EXPECT_EQ(visits, (std::map<size_t, size_t>{{1, 19}, {2, 21}}));
 }
 
+// So many that they are played and visited beside each other.
+TEST(CallReplay, ALargeJobIsVisitedInTheSameOrder) {
+  constexpr uint32_t kMany = 300'000;
+  std::vector<RankCalls> ranks(8);
+  for (RankCalls& rank : ranks) {
+    rank.kinds.push_back({.communicator = 1, .operation = "AllReduce", .bytes = 8});
+    rank.kind.resize(kMany);
+    rank.kernel.resize(kMany);
+    rank.exposed.resize(kMany);
+  }
+  std::vector<const RankCalls*> pointers;
+  for (const RankCalls& rank : ranks) pointers.push_back(&rank);
+  uint32_t next = 0;
+  ReplayCalls(pointers, std::vector<FirstNumbers>(ranks.size()),
+              [&](std::span<const CallOfRank> call) {
+                ASSERT_EQ(call.size(), ranks.size());
+                for (const CallOfRank& one : call) ASSERT_EQ(one.call, next);
+                ++next;
+              });
+  EXPECT_EQ(next, kMany);
+}
+
 }  // namespace
 }  // namespace batchlight
