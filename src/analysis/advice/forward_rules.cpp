@@ -26,6 +26,19 @@ uint64_t CallsThatLearnNothing(const RunMeasures& run, ThreadId thread) {
   return calls;
 }
 
+// Whether an operator that began before the moment is around this one and has a number: a function
+// with a backward of its own, as of a compiled graph, which calls what it is made of without
+// gradients.
+bool IsInsideOfAFunction(const OperatorCallsTable& operators, uint32_t row, int64_t before_ns) {
+  for (OperatorCallId above = operators.parent[row]; !above.IsNone();
+       above = operators.parent[above.row()]) {
+    if (operators.start_ns[above.row()] < before_ns && HasOwnNumber(operators, above.row())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Whether all that the module called in steady steps ran with gradients off: only then have
 // operators no number of autograd's.
 bool RunsWithoutNumbers(const RunMeasures& run, const ProcessSteps& main, const ModuleRow& module) {
@@ -40,7 +53,10 @@ bool RunsWithoutNumbers(const RunMeasures& run, const ProcessSteps& main, const 
     if (run.store->Text(calls.path[call]) != module.path) continue;
     while (row < rows.end && operators.start_ns[row] < calls.start_ns[call]) ++row;
     for (; row < rows.end && operators.start_ns[row] < calls.end_ns[call]; ++row) {
-      if (HasOwnNumber(operators, row)) return false;
+      if (HasOwnNumber(operators, row) ||
+          IsInsideOfAFunction(operators, row, calls.start_ns[call])) {
+        return false;
+      }
       ++seen;
     }
   }

@@ -29,9 +29,13 @@ class Loop {
     at_ += ns;
     sequence_ += 2;
   }
-  // The same with a part of `ms` in front, whose operators have numbers if it runs with gradients.
-  void LearnBehind(int64_t ms, bool without_gradients) {
+  // The same with a part of `ms` in front, whose operators have numbers if it runs with gradients;
+  // `function` calls it, which has a number.
+  void LearnBehind(int64_t ms, bool without_gradients, const char* function = nullptr) {
     build_.Module(thread_, "Student", "Student", at_, at_ + (ms + 4) * kMs);
+    if (function != nullptr) {
+      build_.Operator(thread_, function, at_ + 500, at_ + ms * kMs - 100, sequence_);
+    }
     build_.Module(thread_, "Student.encoder", "Encoder", at_ + 1000, at_ + ms * kMs);
     build_.Operator(thread_, "aten::conv2d", at_ + 2000, at_ + ms * kMs - 1000,
                     without_gradients ? -1 : sequence_);
@@ -139,6 +143,15 @@ TEST(ForwardRules, AFrozenPartOfAModelThatLearnsIsNamed) {
     if (found == nullptr) continue;
     EXPECT_NE(found->title.find("`Student.encoder`"), std::string::npos) << found->title;
   }
+}
+
+TEST(ForwardRules, WhatAFunctionWithItsOwnBackwardCallsIsNotFrozen) {
+  Loop loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.LearnBehind(20, true, "CompiledFunction");
+    loop.Update();
+  }
+  EXPECT_EQ(FindRule(loop.Run().findings, "frozen-forward"), nullptr);
 }
 
 TEST(ForwardRules, AModuleThatOnlyHasNoRecordedBackwardIsNotCalledFrozen) {
