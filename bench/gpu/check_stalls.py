@@ -257,7 +257,8 @@ def _():
     print("  " + " " * 22 + "".join(f"{name:>18}" for name, _ in columns))
     for reason in sorted({r for _, column in columns for r in column}, key=lambda r: -one_by_one.get(r, 0)):
         print(f"  {reason:22}" + "".join(f"{column.get(reason, 0):17.1f}%" for _, column in columns))
-    samples, idle, counts = (apart(one_by_one, theirs), apart(one_by_one_idle, theirs_idle), apart(cycles, their_cycles))
+    common = shares({reason: share for reason, share in their_cycles.items() if reason in cycles})
+    samples, idle, counts = apart(one_by_one, theirs), apart(one_by_one_idle, theirs_idle), apart(cycles, common)
     print(f"  furthest apart, in points: samples {samples:.1f}, those without an issue {idle:.1f}, counters {counts:.1f}; "
           f"ours one by one and continuous {apart(one_by_one, continuous):.1f}, Nsight Compute's own two "
           f"{apart(theirs, their_cycles):.1f}")
