@@ -118,6 +118,25 @@ TEST(LoopShapes, ValidationAndCheckpointBetweenIterationsBelongToNone) {
   EXPECT_GE(found.steps[4].start_ns - found.steps[3].end_ns, 800) << "they belong to no step";
 }
 
+// A graph or table that is trained as a whole: an epoch is one update, and validates.
+TEST(LoopShapes, AValidationInEveryIterationIsAPartOfIt) {
+  Loop loop;
+  for (int i = 0; i < 12; ++i) {
+    loop.Train("Net", kAdam);
+    loop.Pass(40);  // reads the loss
+    loop.Phase(Phase::kValidation, "validate", 100);
+    loop.Pass(10);
+  }
+  const ProcessSteps found = loop.Found();
+  ASSERT_EQ(found.steps.size(), 12u);
+  for (size_t i = 1; i < found.steps.size(); ++i) {
+    EXPECT_EQ(found.steps[i].kind, StepKind::kSteady);
+    EXPECT_EQ(found.steps[i].start_ns, found.steps[i - 1].end_ns);
+    EXPECT_EQ(found.steps[i].duration_ns(), found.duration.median);
+  }
+  EXPECT_GE(found.duration.median, 150);
+}
+
 TEST(LoopShapes, WhatLiesBetweenEpochsBelongsToNoIteration) {
   Loop loop;
   for (int epoch = 0; epoch < 3; ++epoch) {

@@ -44,6 +44,11 @@ std::optional<StepKind> PauseKind(const Store& store, const PhaseMark& mark) {
   return saves ? std::optional(StepKind::kCheckpoint) : std::nullopt;
 }
 
+bool IsInEveryStep(size_t with, size_t iterations) {
+  constexpr size_t kEnough = 5;
+  return iterations >= kEnough && with * 10 >= iterations * 9;
+}
+
 LoopTiler::LoopTiler(const StepInputs& inputs, ProcessId process, ThreadId thread)
     : inputs_(inputs), process_(process), thread_(thread) {
   AddBreaks();
@@ -93,16 +98,28 @@ bool LoopTiler::IsBroken(int64_t time_ns) const {
   return after != pauses_.begin() && std::prev(after)->end_ns > time_ns;
 }
 
-// A loop that asks for a new DataLoader in each iteration has no epochs.
-void LoopTiler::DropBreaksOfEveryIteration(const std::vector<IterationEnd>& ends) {
+size_t LoopTiler::IterationsWith(const std::vector<IterationEnd>& ends,
+                                 bool (*counts)(const Break&)) const {
   size_t with = 0;
   for (size_t i = 1; i < ends.size(); ++i) {
     const std::vector<Break> within = BreaksWithin(ends[i], ends[i - 1].end_ns);
-    with += std::any_of(within.begin(), within.end(), [](const Break& b) { return b.of_epoch; });
+    with += std::any_of(within.begin(), within.end(), counts);
   }
-  if (with * 2 <= ends.size()) return;
-  std::erase_if(breaks_, [](const Break& one) { return one.of_epoch; });
-  loader_starts_.clear();
+  return with;
+}
+
+// A loop that asks for a new DataLoader in each iteration has no epochs; one that validates in each
+// (a graph that is trained as a whole) has the validation in it, as its own clock has.
+void LoopTiler::DropBreaksOfEveryIteration(const std::vector<IterationEnd>& ends) {
+  const auto of_epoch = [](const Break& one) { return one.of_epoch; };
+  if (IterationsWith(ends, of_epoch) * 2 > ends.size()) {
+    std::erase_if(breaks_, of_epoch);
+    loader_starts_.clear();
+  }
+  const auto validates = [](const Break& one) { return one.kind == StepKind::kValidation; };
+  if (IsInEveryStep(IterationsWith(ends, validates), ends.size() - 1)) {
+    std::erase_if(breaks_, validates);
+  }
 }
 
 int64_t LoopTiler::CoreOf(const IterationEnd& end, int64_t from_ns) const {

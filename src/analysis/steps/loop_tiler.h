@@ -34,6 +34,9 @@ std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const Updat
 // nothing: a part of the loop.
 std::optional<StepKind> PauseKind(const Store& store, const PhaseMark& mark);
 
+// Whether what is found in `with` of so many iterations is a part of each: nearly all have it.
+bool IsInEveryStep(size_t with, size_t iterations);
+
 // Where a range or call of an epoch begins on the thread, in no order.
 std::vector<int64_t> NamedEpochStarts(const StepInputs& inputs, ThreadId thread);
 
@@ -57,6 +60,7 @@ class LoopTiler {
   };
 
   void AddBreaks();
+  size_t IterationsWith(const std::vector<IterationEnd>& ends, bool (*counts)(const Break&)) const;
   void DropBreaksOfEveryIteration(const std::vector<IterationEnd>& ends);
   int64_t CoreOf(const IterationEnd& end, int64_t from_ns) const;
   int64_t FirstStart(const std::vector<IterationEnd>& ends) const;

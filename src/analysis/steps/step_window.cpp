@@ -36,13 +36,32 @@ bool Trains(const ProcessSteps& process) {
   return process.source != StepSource::kRequest && process.source != StepSource::kDataLoader;
 }
 
+// Whether each step has a validation in it, so that none is another kind of step for that.
+bool ValidatesInEveryStep(const StepInputs& inputs, const ProcessSteps& process) {
+  size_t with = 0;
+  size_t last = SIZE_MAX;
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(process.thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = inputs.marks.all()[row];
+    if (mark.kind != PhaseKind::kValidation) continue;
+    const size_t i = StepLookup::FirstUnfinished(process.steps, mark.start_ns);
+    if (i >= process.steps.size() || i == last) continue;
+    if (process.steps[i].start_ns > mark.start_ns) continue;
+    last = i;
+    ++with;
+  }
+  return IsInEveryStep(with, process.steps.size() - 1);
+}
+
 void NameByMarks(const StepInputs& inputs, ProcessSteps& process) {
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(process.thread);
-  const bool trains = Trains(process);
+  const bool validates_apart = Trains(process) && !ValidatesInEveryStep(inputs, process);
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
     const StepKind kind = KindOfMark(inputs.store, mark);
-    if (kind == StepKind::kSteady || (kind == StepKind::kValidation && !trains)) continue;
+    if (kind == StepKind::kSteady || (kind == StepKind::kValidation && !validates_apart)) {
+      continue;
+    }
     for (size_t i = StepLookup::FirstUnfinished(process.steps, mark.start_ns);
          i < process.steps.size() && process.steps[i].start_ns < mark.end_ns; ++i) {
       Step& step = process.steps[i];
