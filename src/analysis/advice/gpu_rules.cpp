@@ -38,9 +38,10 @@ constexpr std::array kLaunchedPhases = {
 
 // Of the time that the GPU waits for launches what launching the model faster can save. What the
 // loop does beside it, as averages of weights and metrics, stays as it is, and so does what a
-// function launches that slow-function names.
+// function launches that slow-function names; anomaly detection is better switched off than
+// captured.
 double LaunchableIdleNs(const RunMeasures& run) {
-  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run));
+  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run));
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
   double share = 0;
   for (const PhaseKind phase : kLaunchedPhases) share += PhaseShareOf(run, phase);

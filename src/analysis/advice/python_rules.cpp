@@ -276,7 +276,8 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
            "Use what takes all tensors at once: torch._foreach_mul_ and its like, "
            "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel; reduce over "
            "a dimension instead of looping over rows; read a tensor once (.tolist()) instead of "
-           "value by value; or do it every N steps.",
+           "value by value; or do it every N steps (metrics: update them in each, compute them at "
+           "the end of an epoch).",
        .gain_ns = exposed_ns * kLooseGain,
        .uncertainty_ns = exposed_ns * kLooseUncertainty,
        .evidence = EvidenceOf(loose.operators, "operator"),

@@ -34,6 +34,9 @@ double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);
+// Mean time of a step that autograd's anomaly detection takes, 0: it is off. ns
+// (settings_rules.cpp)
+double AnomalyNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while the CPU is between two operators of backward for
 // longer than these take it: it waits, for other ranks for instance. ns
 double BackwardWaitNs(const RunMeasures& run);

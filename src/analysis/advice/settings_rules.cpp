@@ -103,15 +103,22 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
                        .evidence = {{.kind = "setting", .name = "CUDA_LAUNCH_BLOCKING"}}});
 }
 
-void AnomalyDetection(const RunMeasures& run, Findings* findings) {
+double AnomalyNs(const RunMeasures& run) {
   // A trainer may switch it on for its loop only, where no setting is read.
   const bool is_set = TrainingProperty(run, "torch.anomaly_detection") == "True";
-  if (!is_set && !CallsEveryStep(run, "aten::isnan")) return;
+  if (!is_set && !CallsEveryStep(run, "aten::isnan")) return 0;
   const Anomaly anomaly = MeasureAnomaly(run);
-  if (!is_set && !anomaly.IsOn()) return;
+  if (!is_set && !anomaly.IsOn()) return 0;
   const double step_ns = MeanStepNs(run);
-  const double cost_ns = anomaly.cost_ns;
-  const double gain_ns = cost_ns > 0 ? std::min(cost_ns, step_ns) : step_ns * kAnomalyGain;
+  return anomaly.cost_ns > 0 ? std::min(anomaly.cost_ns * kAnomalyBeside, step_ns * kMostAnomaly)
+                             : step_ns * kAnomalyGain;
+}
+
+void AnomalyDetection(const RunMeasures& run, Findings* findings) {
+  const double gain_ns = AnomalyNs(run);
+  if (gain_ns <= 0) return;
+  const bool is_set = TrainingProperty(run, "torch.anomaly_detection") == "True";
+  const Anomaly anomaly = is_set ? Anomaly{} : MeasureAnomaly(run);
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
        .seen = is_set ? "torch.autograd.set_detect_anomaly(True) was in effect while training."
