@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/gpu/gpu_waits.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
@@ -93,12 +94,40 @@ class SegmentSweep {
   int64_t at_ = INT64_MIN;
 };
 
+// An optimizer's step that calls a closure (Lightning, LBFGS) works itself before the closure and
+// after its backward. What lies between forward and backward is the program's: metrics, the loss.
+void DropWorkOfClosures(const PhaseMarks& marks, ThreadSpans::Rows rows,
+                        std::vector<Segment>& segments) {
+  std::vector<TimeSpan> closures;  // from the end of the first forward to backward
+  int64_t step_end_ns = INT64_MIN;
+  int64_t forward_end_ns = INT64_MAX;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = marks.all()[row];
+    if (mark.start_ns >= step_end_ns) {
+      step_end_ns = mark.kind == PhaseKind::kOptimizer ? mark.end_ns : INT64_MIN;
+      forward_end_ns = INT64_MAX;
+    } else if (mark.kind == PhaseKind::kForward || mark.kind == PhaseKind::kLoss) {
+      forward_end_ns = std::min(forward_end_ns, mark.end_ns);
+    } else if (mark.kind == PhaseKind::kBackward && forward_end_ns < mark.start_ns) {
+      closures.push_back({forward_end_ns, mark.start_ns});
+      forward_end_ns = INT64_MAX;
+    }
+  }
+  auto closure = closures.begin();
+  std::erase_if(segments, [&](const Segment& segment) {
+    while (closure != closures.end() && closure->end_ns <= segment.start_ns) ++closure;
+    return closure != closures.end() && segment.kind == PhaseKind::kOptimizer &&
+           segment.start_ns >= closure->start_ns && segment.end_ns <= closure->end_ns;
+  });
+}
+
 std::vector<Segment> SegmentsOf(const StepInputs& inputs, ThreadId thread) {
   std::vector<Segment> segments;
   SegmentSweep sweep(segments);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
   for (uint32_t row = rows.begin; row < rows.end; ++row) sweep.Enter(inputs.marks.all()[row]);
   sweep.Finish();
+  DropWorkOfClosures(inputs.marks, rows, segments);
   return segments;
 }
 

@@ -92,6 +92,24 @@ TEST(StepBreakdown, AnOptimizersClosureHoldsForwardAndBackward) {
   EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer), 30);
 }
 
+// Lightning's training_step: the model, metrics, then backward; the optimizer works after it.
+TEST(StepBreakdown, WhatAClosureDoesBeforeBackwardIsNoOptimizer) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  build.Range(thread, "step", 0, 100);
+  AddPhase(build, thread, Phase::kOptimizerStep, 0, 100);
+  build.Module(thread, "Net", "Net", 5, 20);
+  build.Module(thread, "Metric", "Metric", 25, 30);
+  AddPhase(build, thread, Phase::kZeroGrad, 60, 64);
+  AddPhase(build, thread, Phase::kBackward, 64, 80);
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kForward), 20);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOther), 35);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kZeroGrad), 4);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kBackward), 16);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer), 25);
+}
+
 TEST(StepBreakdown, WhatRunsInsideDataLoadingIsDataLoading) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
