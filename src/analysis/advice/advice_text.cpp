@@ -1,5 +1,7 @@
 #include "analysis/advice/advice_text.h"
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 
 #include "analysis/advice/advice.h"
@@ -19,6 +21,13 @@ std::string Rounded(double value) {
   if (value >= 100) return Print("%.0f", value);
   if (value >= 10) return Print("%.1f", value);
   return Print("%.2f", value);
+}
+
+std::string MeanCountText(double count) {
+  constexpr double kNearly = 0.1;
+  const double whole = std::round(count);
+  return std::abs(count - whole) < kNearly ? std::to_string(static_cast<int64_t>(whole))
+                                           : Rounded(count);
 }
 
 std::string TimeOf(double ns) {

@@ -11,6 +11,8 @@ namespace batchlight {
 std::string TimeOf(double ns);        // "4.20 µs", "12.3 ms", "1.53 s": units as in all views
 std::string PercentOf(double share);  // 0.253 -> "25 %"
 std::string Rounded(double value);    // "713", "4.2"
+// "5", "2.5": a mean count. What the end of the recording cuts off is no part of one.
+std::string MeanCountText(double count);
 
 // What a finding gains, as all views say it: "about 12.3 ms a step (± 3.70 ms), 41 % of the run",
 // or of the run alone "about 12.3 s (± 3.70 s), 41 % of the run"; "" without an estimate.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/count_text.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/forward/unlearned_work.h"
@@ -127,7 +126,7 @@ bool AnotherLearns(const RunMeasures& run, std::string_view path) {
 
 // "1 call", "2.5 calls".
 std::string CallsText(double calls) {
-  const std::string count = CountText(calls);
+  const std::string count = MeanCountText(calls);
   return count + (count == "1" ? " call" : " calls");
 }
 

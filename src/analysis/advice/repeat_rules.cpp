@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/count_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -101,9 +100,9 @@ void RepeatedForward(const RunMeasures& run, Findings* findings) {
   const std::string share = PercentOf(most.per_step_ns / step_ns);
   const bool whole_model = row.depth == 0;
   findings->push_back(
-      {.title = name + " runs " + CountText(most.per_input) + " times on the same input, " + share +
-                " of a step",
-       .seen = "It is called " + CountText(row.calls_per_step) + " times a step, and " +
+      {.title = name + " runs " + MeanCountText(most.per_input) + " times on the same input, " +
+                share + " of a step",
+       .seen = "It is called " + MeanCountText(row.calls_per_step) + " times a step, and " +
                PercentOf(most.share) +
                " of these calls had the input and the parameters of one before" +
                (run.gpu.empty() ? ", and the same output" : "") + ". Their forward" +
@@ -211,14 +210,14 @@ void DenseExperts(const RunMeasures& run, Findings* findings) {
   const bool known = lists.chosen > 0;
   const size_t others = lists.parents.size() - 1;
   const std::string name = '`' + std::string(lists.parents.front()) + '`';
-  const std::string count = CountText(lists.experts);
+  const std::string count = MeanCountText(lists.experts);
   const std::string who = others == 0 ? name + " computes"
                           : others == 1
                               ? name + " and another compute"
                               : name + " and " + std::to_string(others) + " others compute";
   findings->push_back(
       {.title = who + " all " + count + " experts for all tokens" +
-                (known ? ", the router chooses " + CountText(lists.chosen) : ""),
+                (known ? ", the router chooses " + MeanCountText(lists.chosen) : ""),
        .seen = "All " + count + " experts are given the same tensor; they take " +
                TimeOf(lists.per_step_ns) + " of a step (" + PercentOf(lists.per_step_ns / step_ns) +
                "), forward and backward.",
