@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/desync/desync.h"
+#include "analysis/desync/flight_dump.h"
 #include "analysis/partial/job_result.h"
 #include "analysis/partial/partial_bytes.h"
 #include "ingest/open_input.h"
 #include "probe/gpu_result.h"
+#include "report/terminal/desync_text.h"
 #include "report/terminal/ranks_text.h"
 #include "serve/api.h"
 #include "tests/fuzz/targets.h"
@@ -57,6 +60,18 @@ void FuzzGpuResult(const uint8_t* data, size_t size) {
   const std::vector<probe::GpuResult> both = {result.value(), result.value()};
   (void)probe::GpuText(both, &both[0]);
   (void)probe::GpuTable(both);
+}
+
+// Of two ranks that wrote the same.
+void FuzzFlightDump(const uint8_t* data, size_t size) {
+  constexpr size_t kMostValues = 100'000;
+  auto dump = ReadFlightDump(TextOf(data, size), kMostValues);
+  if (!dump.ok()) return;
+  std::vector<FlightDump> dumps(2, std::move(dump).value());
+  for (int32_t rank = 0; rank < 2; ++rank) dumps[static_cast<size_t>(rank)].rank = rank;
+  const DesyncResult result = FindDesync(dumps);
+  (void)DesyncAsText(result, {}, 20);
+  (void)DesyncAsJson(result);
 }
 
 // The first byte picks the call.

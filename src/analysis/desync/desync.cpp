@@ -1,8 +1,12 @@
 #include "analysis/desync/desync.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/desync/desync_sentence.h"
@@ -28,41 +32,62 @@ constexpr std::string_view kSameSize[] = {"all_reduce",
                                           "AllGather",
                                           "ReduceScatter"};
 
+std::string CallText(const std::string& operation, uint64_t elements, const std::string& type) {
+  if (elements == 0) return operation;
+  return operation + " of " + CountWithCommas(elements) + (type.empty() ? "" : " " + type);
+}
+
 std::string CallText(const FlightCall& call) {
-  if (call.elements == 0) return call.operation;
-  return call.operation + " of " + CountWithCommas(call.elements) +
-         (call.type.empty() ? "" : " " + call.type);
+  return CallText(call.operation, call.elements, call.type);
 }
 
-bool IsSame(const FlightCall& a, const FlightCall& b) {
-  if (a.operation != b.operation) return false;
-  const bool same_size =
-      std::find(std::begin(kSameSize), std::end(kSameSize), a.operation) != std::end(kSameSize);
-  return !same_size || (a.elements == b.elements && a.type == b.type);
-}
+// What was called, and where; many calls of many ranks share it.
+struct Made {
+  std::string operation;
+  uint64_t elements = 0;
+  std::string type;
+  std::string place;
+  uint32_t same = 0;  // equal where ranks made the same call, as far as they have to
+};
 
-// Calls of one number; several where they were made as one (coalesced).
-using Calls = std::vector<const FlightCall*>;
+// A call of a rank. Calls of one number are several where they were made as one (coalesced).
+struct Row {
+  uint64_t number = 0;
+  int32_t rank = -1;
+  uint32_t order = 0;  // in its dump
+  uint32_t made = 0;
+  uint32_t open = 0;  // row of what has not ended
+};
+static_assert(sizeof(Row) == 24);  // a job has millions
 
-struct MemberCalls {
-  std::map<uint64_t, Calls> calls;  // by number
-  uint64_t last = 0;
+constexpr uint32_t kEnded = UINT32_MAX;
+
+struct OpenCall {
+  int64_t created_ns = 0;
+  FlightState state = FlightState::kScheduled;
 };
 
 struct Group {
   std::string name;
-  std::vector<int32_t> ranks;           // that it has
-  std::map<int32_t, MemberCalls> came;  // ranks with calls in it
+  std::vector<int32_t> ranks;        // that it has
+  std::deque<Row> rows;              // which does not move them when it grows
+  std::map<int32_t, uint64_t> last;  // of ranks with calls in it the last number
 };
 
-class Finder {
- public:
-  explicit Finder(std::span<const FlightDump> dumps) : dumps_(dumps) {}
+// A text that no other fields have.
+void AddField(std::string_view field, std::string& key) {
+  key += std::to_string(field.size());
+  key += ' ';
+  key += field;
+}
 
-  DesyncResult Run() {
-    for (const FlightDump& dump : dumps_) AddDump(dump);
+}  // namespace
+
+class DesyncFinder::Finder {
+ public:
+  DesyncResult Finish() {
     SayMissingDumps();
-    for (const auto& [key, group] : groups_) Look(group);
+    for (auto& [key, group] : groups_) Look(group);
     std::stable_sort(result_.found.begin(), result_.found.end(), [](const auto& a, const auto& b) {
       return std::pair(a.kind != DesyncKind::kDiffers, a.since_ns) <
              std::pair(b.kind != DesyncKind::kDiffers, b.since_ns);
@@ -73,40 +98,72 @@ class Finder {
     return std::move(result_);
   }
 
- private:
   void AddDump(const FlightDump& dump) {
     if (!dumped_.insert(dump.rank).second) {
       result_.notes.push_back(dump.label + " is of rank " + std::to_string(dump.rank) +
                               ", as another is: left out");
       return;
     }
-    LastCall& last = result_.ranks.emplace_back();
-    last.rank = dump.rank;
-    last.label = dump.label;
     std::vector<Group*> groups;
     for (const FlightGroup& one : dump.groups) groups.push_back(&GroupOf(one));
+    const FlightCall* last = nullptr;
     for (const FlightCall& call : dump.calls) {
-      Group& group = *groups[call.group];
-      SetLast(group, call, last);
+      // Of several that have not ended the first: the others wait behind it.
+      if (last == nullptr || last->state == FlightState::kCompleted) last = &call;
       result_.knows_starts = result_.knows_starts || call.state == FlightState::kStarted;
       if (call.between_two) {
         if (call.state != FlightState::kCompleted) between_two_.insert(dump.rank);
         continue;
       }
-      MemberCalls& member = group.came[dump.rank];
-      member.calls[call.number].push_back(&call);
-      member.last = std::max(member.last, call.number);
+      Group& group = *groups[call.group];
+      uint64_t& last_number = group.last[dump.rank];
+      last_number = std::max(last_number, call.number);
+      group.rows.push_back({.number = call.number,
+                            .rank = dump.rank,
+                            .order = static_cast<uint32_t>(&call - dump.calls.data()),
+                            .made = MadeOf(call),
+                            .open = OpenOf(call)});
     }
+    LastCall& kept = result_.ranks.emplace_back();
+    kept.rank = dump.rank;
+    kept.label = dump.label;
+    if (last == nullptr) return;
+    kept.group = groups[last->group]->name;
+    kept.number = last->number;
+    kept.call = CallText(*last);
+    kept.state = last->state;
+    kept.place = last->place;
   }
 
-  // Of several that have not ended the first: the others wait behind it.
-  static void SetLast(const Group& group, const FlightCall& call, LastCall& last) {
-    if (!last.call.empty() && last.state != FlightState::kCompleted) return;
-    last.group = group.name;
-    last.number = call.number;
-    last.call = CallText(call);
-    last.state = call.state;
-    last.place = call.place;
+ private:
+  uint32_t OpenOf(const FlightCall& call) {
+    if (call.state == FlightState::kCompleted) return kEnded;
+    open_.push_back({.created_ns = call.created_ns, .state = call.state});
+    return static_cast<uint32_t>(open_.size() - 1);
+  }
+
+  uint32_t MadeOf(const FlightCall& call) {
+    key_.clear();
+    AddField(call.operation, key_);
+    const size_t operation_end = key_.size();
+    AddField(call.type, key_);
+    key_ += std::to_string(call.elements);
+    const size_t size_end = key_.size();
+    key_ += ' ';
+    key_ += call.place;
+    const auto known = made_rows_.find(key_);
+    if (known != made_rows_.end()) return known->second;
+    const auto row = static_cast<uint32_t>(made_.size());
+    made_rows_.emplace(key_, row);
+    const bool same_size = std::find(std::begin(kSameSize), std::end(kSameSize), call.operation) !=
+                           std::end(kSameSize);
+    key_.resize(same_size ? size_end : operation_end);
+    made_.push_back({.operation = call.operation,
+                     .elements = call.elements,
+                     .type = call.type,
+                     .place = call.place,
+                     .same = same_rows_.try_emplace(key_, row).first->second});
+    return row;
   }
 
   // Groups of one name may be several, of other ranks.
@@ -117,7 +174,7 @@ class Finder {
                        ? one.name
                        : one.name + " (" + one.description + ")";
       group.ranks = one.ranks;
-      for (const int32_t rank : one.ranks) known_.insert(rank);
+      for (const int32_t rank : one.ranks) known_.insert(known_.end(), rank);
     }
     return group;
   }
@@ -135,82 +192,101 @@ class Finder {
                             (count > 8 ? ", ..." : "") + "): whether they came is not known");
   }
 
-  void Look(const Group& group) {
-    std::set<uint64_t> numbers;
-    for (const auto& [rank, member] : group.came) {
-      for (const auto& [number, calls] : member.calls) numbers.insert(number);
-    }
-    for (const uint64_t number : numbers) {
-      if (LookAt(group, number)) return;
+  // The rows of all ranks, number by number, until something is wrong with one.
+  void Look(Group& group) {
+    std::sort(group.rows.begin(), group.rows.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.number, a.rank, a.order) < std::tie(b.number, b.rank, b.order);
+    });
+    for (size_t begin = 0, end = 0; begin < group.rows.size(); begin = end) {
+      const uint64_t number = group.rows[begin].number;
+      while (end < group.rows.size() && group.rows[end].number == number) ++end;
+      if (LookAt(group, begin, end)) return;
     }
   }
 
-  // Whether something is wrong with the call.
-  bool LookAt(const Group& group, uint64_t number) {
-    std::vector<std::pair<int32_t, const Calls*>> came;
-    std::vector<int32_t> missing;
-    for (const auto& [rank, member] : group.came) {
-      const auto own = member.calls.find(number);
-      if (own != member.calls.end())
-        came.emplace_back(rank, &own->second);
-      else if (member.last < number)
-        missing.push_back(rank);
-    }
-    for (const int32_t rank : group.ranks) {
-      if (dumped_.contains(rank) && !group.came.contains(rank)) missing.push_back(rank);
-    }
-    std::sort(missing.begin(), missing.end());
-    const FlightCall& usual = UsualOf(came);
-    Desync found{
-        .group = group.name, .number = number, .call = CallText(usual), .place = usual.place};
-    found.group_ranks = std::max(group.ranks.size(), group.came.size());
-    const FlightCall* other = nullptr;
-    std::vector<int32_t> differing, not_begun;
-    for (const auto& [rank, calls] : came) {
-      const FlightCall& call = *calls->front();
-      if (!IsSame(call, usual)) {
-        differing.push_back(rank);
-        if (other == nullptr) other = &call;
+  // Whether something is wrong with the call of these rows.
+  bool LookAt(const Group& group, size_t begin, size_t end) {
+    const uint32_t usual = UsualOf(group, begin, end);
+    std::vector<int32_t> differing, waiting, not_begun;
+    uint32_t other = 0;
+    int64_t since_ns = 0;
+    for (size_t first = begin, next = begin; first < end; first = next) {
+      const Row& call = group.rows[first];
+      uint32_t open_row = kEnded;
+      for (; next < end && group.rows[next].rank == call.rank; ++next) {
+        if (open_row == kEnded) open_row = group.rows[next].open;
       }
-      const bool ended = std::all_of(calls->begin(), calls->end(), [](const FlightCall* one) {
-        return one->state == FlightState::kCompleted;
-      });
-      if (ended) continue;
-      found.waiting.push_back(rank);
-      if (call.state == FlightState::kScheduled && result_.knows_starts) not_begun.push_back(rank);
-      if (found.since_ns == 0 || call.created_ns < found.since_ns) found.since_ns = call.created_ns;
+      if (made_[call.made].same != made_[usual].same) {
+        if (differing.empty()) other = call.made;
+        differing.push_back(call.rank);
+      }
+      if (open_row == kEnded) continue;
+      waiting.push_back(call.rank);
+      const OpenCall& open = open_[open_row];
+      if (open.state == FlightState::kScheduled && result_.knows_starts) {
+        not_begun.push_back(call.rank);
+      }
+      if (since_ns == 0 || open.created_ns < since_ns) since_ns = open.created_ns;
     }
-    if (other != nullptr) {
+    // What ended everywhere that it is known of is over.
+    if (differing.empty() && waiting.empty()) return false;
+    const Made& made = made_[usual];
+    Desync& found = result_.found.emplace_back();
+    found.group = group.name;
+    found.group_ranks = std::max(group.ranks.size(), group.last.size());
+    found.number = group.rows[begin].number;
+    found.call = TextOf(made);
+    found.place = made.place;
+    found.since_ns = since_ns;
+    found.waiting = std::move(waiting);
+    if (!differing.empty()) {
       found.kind = DesyncKind::kDiffers;
-      found.others = differing;
-      found.other_call = CallText(*other);
-    } else if (found.waiting.empty()) {
-      return false;  // what ended everywhere that it is known of is over
-    } else if (!missing.empty()) {
-      found.others = missing;
-    } else {
-      found.kind = DesyncKind::kUnfinished;
-      found.others = not_begun;
+      found.others = std::move(differing);
+      found.other_call = TextOf(made_[other]);
+      return true;
     }
-    result_.found.push_back(std::move(found));
+    found.others = MissingIn(group, found.number);
+    if (!found.others.empty()) return true;
+    found.kind = DesyncKind::kUnfinished;
+    found.others = std::move(not_begun);
     return true;
   }
 
-  // What most ranks made, the first of these if there are as many of another.
-  static const FlightCall& UsualOf(const std::vector<std::pair<int32_t, const Calls*>>& came) {
-    const FlightCall* usual = came.front().second->front();
-    size_t most = 0;
-    for (const auto& [rank, calls] : came) {
-      const auto same = static_cast<size_t>(
-          std::count_if(came.begin(), came.end(), [&, of = calls](const auto& other) {
-            return IsSame(*of->front(), *other.second->front());
-          }));
-      if (same <= most) continue;
-      most = same;
-      usual = calls->front();
-      if (most * 2 > came.size()) break;
+  static std::string TextOf(const Made& made) {
+    return CallText(made.operation, made.elements, made.type);
+  }
+
+  // Ranks with a dump that did not come to this number.
+  std::vector<int32_t> MissingIn(const Group& group, uint64_t number) const {
+    std::vector<int32_t> missing;
+    for (const auto& [rank, last] : group.last) {
+      if (last < number) missing.push_back(rank);
     }
-    return *usual;
+    for (const int32_t rank : group.ranks) {
+      if (dumped_.contains(rank) && !group.last.contains(rank)) missing.push_back(rank);
+    }
+    std::sort(missing.begin(), missing.end());
+    return missing;
+  }
+
+  // What most ranks made, the first of these if there are as many of another.
+  uint32_t UsualOf(const Group& group, size_t begin, size_t end) const {
+    std::map<uint32_t, size_t> counts;  // by what is the same
+    for (size_t i = begin; i < end; ++i) {
+      if (IsFirstOfRank(group, begin, i)) ++counts[made_[group.rows[i].made].same];
+    }
+    size_t usual = begin, most = 0;
+    for (size_t i = begin; i < end && counts.size() > 1; ++i) {
+      if (!IsFirstOfRank(group, begin, i)) continue;
+      const size_t count = counts[made_[group.rows[i].made].same];
+      if (count > most) usual = i;
+      most = std::max(most, count);
+    }
+    return group.rows[usual].made;
+  }
+
+  static bool IsFirstOfRank(const Group& group, size_t begin, size_t row) {
+    return row == begin || group.rows[row].rank != group.rows[row - 1].rank;
   }
 
   void NameSuspects() {
@@ -229,7 +305,10 @@ class Finder {
                         std::back_inserter(result_.suspects));
   }
 
-  std::span<const FlightDump> dumps_;
+  std::string key_;
+  std::vector<Made> made_;
+  std::unordered_map<std::string, uint32_t> made_rows_, same_rows_;
+  std::vector<OpenCall> open_;
   std::map<std::pair<std::string, std::vector<int32_t>>, Group> groups_;
   std::set<int32_t> dumped_;
   std::set<int32_t> known_;        // by the groups
@@ -237,9 +316,16 @@ class Finder {
   DesyncResult result_;
 };
 
-}  // namespace
+DesyncFinder::DesyncFinder() : finder_(std::make_unique<Finder>()) {}
+DesyncFinder::~DesyncFinder() = default;
+void DesyncFinder::Add(const FlightDump& dump) { finder_->AddDump(dump); }
+DesyncResult DesyncFinder::Finish() { return finder_->Finish(); }
 
-DesyncResult FindDesync(std::span<const FlightDump> dumps) { return Finder(dumps).Run(); }
+DesyncResult FindDesync(std::span<const FlightDump> dumps) {
+  DesyncFinder finder;
+  for (const FlightDump& dump : dumps) finder.Add(dump);
+  return finder.Finish();
+}
 
 std::string_view FlightStateName(FlightState state, bool knows_starts) {
   if (state == FlightState::kCompleted) return "done";

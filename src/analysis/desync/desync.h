@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,19 @@ struct DesyncResult {
   std::vector<LastCall> ranks;  // by rank
   // Whether a call is known to run: PyTorch says so with TORCH_NCCL_ENABLE_TIMING=1 only.
   bool knows_starts = false;
+};
+
+// Keeps 24 bytes a call of the dumps that it is shown, so that those of ten thousand ranks fit.
+class DesyncFinder {
+ public:
+  DesyncFinder();
+  ~DesyncFinder();
+  void Add(const FlightDump& dump);
+  DesyncResult Finish();  // once
+
+ private:
+  class Finder;
+  std::unique_ptr<Finder> finder_;
 };
 
 DesyncResult FindDesync(std::span<const FlightDump> dumps);

@@ -153,5 +153,49 @@ TEST(Desync, AHealthyJobHasNone) {
   EXPECT_TRUE(FindDesync({}).found.empty());
 }
 
+// Nothing of a dump is needed once it was added.
+TEST(Desync, DumpsAreAddedOneByOne) {
+  DesyncFinder finder;
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    FlightDump dump = DumpOf(rank, rank == 2 ? 8 : 9, FlightState::kStarted);
+    finder.Add(dump);
+    for (FlightCall& call : dump.calls) call = {};
+  }
+  const DesyncResult result = finder.Finish();
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].number, 8u);
+  EXPECT_EQ(result.found[0].kind, DesyncKind::kUnfinished);
+  EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{2}));
+  EXPECT_EQ(result.ranks[2].call, "all_reduce of 1,024 Float");
+}
+
+// Of several calls that were made as one, the first that has not ended says since when.
+TEST(Desync, CallsMadeAsOneAreOne) {
+  std::vector<FlightDump> dumps = FourRanks();
+  for (FlightDump& dump : dumps) {
+    FlightCall second = dump.calls.back();
+    dump.calls.back().state = FlightState::kCompleted;
+    second.elements = 7;
+    second.created_ns += 50;
+    dump.calls.push_back(second);
+  }
+  const DesyncResult result = FindDesync(dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].call, "all_reduce of 1,024 Float");
+  EXPECT_EQ(result.found[0].waiting.size(), 4u);
+  EXPECT_EQ(result.found[0].since_ns, 9050);
+}
+
+// 20,000 calls that have ended, of a group of a million ranks: each rank is looked at once.
+TEST(Desync, ALargeGroupIsLookedAtOnce) {
+  std::vector<FlightDump> dumps = {DumpOf(0, 20'000)};
+  std::vector<int32_t>& ranks = dumps[0].groups[0].ranks;
+  for (int32_t rank = 4; rank < 1'000'000; ++rank) ranks.push_back(rank);
+  const DesyncResult result = FindDesync(dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].number, 20'000u);
+  EXPECT_EQ(result.found[0].group_ranks, 1'000'000u);
+}
+
 }  // namespace
 }  // namespace batchlight

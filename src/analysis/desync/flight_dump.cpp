@@ -4,97 +4,36 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "analysis/desync/pickle.h"
+#include "analysis/desync/plain_json.h"
 
 namespace batchlight {
 namespace {
 
+// A dump has 2,000 calls unless TORCH_NCCL_TRACE_BUFFER_SIZE says otherwise. Whatever a file names
+// again and again by reference, no dump grows larger than this.
+constexpr size_t kMostCallsOfDump = 200'000;
 constexpr size_t kMostGroups = 100'000;
-constexpr int kMostDepth = 32;
+constexpr size_t kMostRanks = 1'000'000;     // of all groups
+constexpr size_t kMostNameBytes = 1024;      // longer ones are cut
+constexpr size_t kMostTextBytes = 32 << 20;  // of all names
+constexpr uint64_t kVisitsPerValue = 10;     // each of a real dump's is looked at once or twice
 
 // Keys that the outermost object of a dump has, and that of a trace does not.
 constexpr std::array<std::string_view, 8> kKeys = {
     "entries",          "pg_config",    "pg_status", "nccl_comm_state",
     "comm_lib_version", "nccl_version", "version",   "rank"};
 
-Result<uint32_t> AddJson(const nlohmann::json& json, int depth, PlainTree& tree) {
-  if (depth > kMostDepth) return InputError("its lists lie too deep in each other");
-  PlainNode node;
-  if (json.is_boolean()) {
-    node = {.kind = PlainKind::kBool, .integer = json.get<bool>()};
-  } else if (json.is_number_integer()) {
-    node = {.kind = PlainKind::kInteger, .integer = json.get<int64_t>()};
-  } else if (json.is_number()) {
-    node = {.kind = PlainKind::kReal, .real = json.get<double>()};
-  } else if (json.is_string()) {
-    node = {.kind = PlainKind::kText, .text = json.get<std::string>()};
-  } else if (json.is_array()) {
-    node.kind = PlainKind::kList;
-    for (const nlohmann::json& item : json) {
-      ASSIGN_OR_RETURN(const uint32_t added, AddJson(item, depth + 1, tree));
-      node.items.push_back(added);
-    }
-  } else if (json.is_object()) {
-    node.kind = PlainKind::kDictionary;
-    for (const auto& [key, value] : json.items()) {
-      node.items.push_back(tree.Add({.kind = PlainKind::kText, .text = key}));
-      ASSIGN_OR_RETURN(const uint32_t added, AddJson(value, depth + 1, tree));
-      node.items.push_back(added);
-    }
-  }
-  return tree.Add(std::move(node));
-}
-
-Result<PlainTree> ReadJson(std::string_view text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) return InputError("it is damaged JSON");
-  PlainTree tree;
-  ASSIGN_OR_RETURN(const uint32_t root, AddJson(json, 0, tree));
-  tree.SetRoot(root);
-  return tree;
-}
-
-// "[0, 1, 2]", or a list of numbers.
-std::vector<int32_t> RanksOf(const PlainValue& value) {
-  std::vector<int32_t> ranks;
-  for (size_t i = 0; i < value.size(); ++i) {
-    ranks.push_back(static_cast<int32_t>(value.At(i).Integer(-1)));
-  }
-  const std::string_view text = value.Text();
-  for (size_t at = 0; at < text.size();) {
-    int32_t rank = 0;
-    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + text.size(), rank);
-    if (error == std::errc()) ranks.push_back(rank);
-    at = std::max(at + 1, static_cast<size_t>(stop - text.data()));
-  }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
-
-// The innermost frame that is not PyTorch's own.
-std::string PlaceOf(const PlainValue& frames) {
-  for (size_t i = 0; i < frames.size(); ++i) {
-    const PlainValue frame = frames.At(i);
-    const std::string_view file = frame.Get("filename").Text();
-    if (file.empty() || file.find("/torch/") != std::string_view::npos) continue;
-    return std::string(file.substr(file.rfind('/') + 1)) + ":" +
-           std::to_string(frame.Get("line").Integer()) + " (" +
-           std::string(frame.Get("name").Text()) + ")";
-  }
-  return "";
-}
-
 // Of all tensors together.
 uint64_t ElementsOf(const PlainValue& sizes) {
   uint64_t sum = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
+    const PlainValue tensor = sizes.At(i);
     uint64_t product = 1;
-    for (size_t k = 0; k < sizes.At(i).size(); ++k) {
-      product *= static_cast<uint64_t>(sizes.At(i).At(k).Integer());
+    for (size_t k = 0; k < tensor.size(); ++k) {
+      product *= static_cast<uint64_t>(tensor.At(k).Integer());
     }
     sum += product;
   }
@@ -109,39 +48,101 @@ class DumpReader {
     if (!entries.Is(PlainKind::kList)) return InputError("it has no list of `entries`");
     dump_.rank = static_cast<int32_t>(root.Get("rank").Integer(-1));
     root.Get("pg_config").VisitEntries([&](const PlainValue& key, const PlainValue& group) {
-      const PlainValue name = group.Get("name");
-      FlightGroup& known = GroupOf(name.Is(PlainKind::kText) ? name.Text() : key.Text());
-      known.description = group.Get("desc").Text();
-      known.ranks = RanksOf(group.Get("ranks"));
+      if (error_.empty()) AddGroup(key, group);
     });
-    for (size_t i = 0; i < entries.size(); ++i) AddCall(entries.At(i));
-    if (dump_.groups.size() > kMostGroups) return InputError("it has over 100,000 groups");
+    for (size_t i = 0; i < entries.size() && error_.empty(); ++i) AddCall(entries.At(i));
+    if (error_.empty() && tree.WasCutShort()) {
+      error_ = "its values name each other too often";
+    }
+    if (!error_.empty()) return InputError(error_);
     return std::move(dump_);
   }
 
  private:
+  void FailAsTooMany(size_t most, std::string_view of) {
+    error_ = "it has over " + std::to_string(most) + " " + std::string(of);
+  }
+
+  // A copy, cut if it is too long.
+  std::string Name(std::string_view text) {
+    text = text.substr(0, kMostNameBytes);
+    text_bytes_ += text.size();
+    if (text_bytes_ > kMostTextBytes) FailAsTooMany(kMostTextBytes, "bytes of names");
+    return std::string(text);
+  }
+
   FlightGroup& GroupOf(std::string_view name) {
-    const auto row = static_cast<uint32_t>(dump_.groups.size());
-    const auto [known, is_new] = rows_.try_emplace(std::string(name), row);
-    if (is_new) dump_.groups.push_back({.name = std::string(name), .description = "", .ranks = {}});
-    return dump_.groups[known->second];
+    name = name.substr(0, kMostNameBytes);
+    const auto known = rows_.find(name);
+    if (known != rows_.end()) return dump_.groups[known->second];
+    if (dump_.groups.size() >= kMostGroups) FailAsTooMany(kMostGroups, "groups");
+    rows_.emplace(name, static_cast<uint32_t>(dump_.groups.size()));
+    return dump_.groups.emplace_back(
+        FlightGroup{.name = Name(name), .description = "", .ranks = {}});
+  }
+
+  void AddGroup(const PlainValue& key, const PlainValue& group) {
+    const PlainValue name = group.Get("name");
+    FlightGroup& known = GroupOf(name.Is(PlainKind::kText) ? name.Text() : key.Text());
+    known.description = Name(group.Get("desc").Text());
+    known.ranks = RanksOf(group.Get("ranks"));
+  }
+
+  // "[0, 1, 2]", or a list of numbers.
+  std::vector<int32_t> RanksOf(const PlainValue& value) {
+    std::vector<int32_t> ranks;
+    const auto add = [&](int64_t rank) {
+      if (++ranks_ > kMostRanks) return FailAsTooMany(kMostRanks, "ranks of groups");
+      ranks.push_back(static_cast<int32_t>(rank));
+    };
+    for (size_t i = 0; i < value.size(); ++i) add(value.At(i).Integer(-1));
+    const std::string_view text = value.Text();
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at != end;) {
+      int32_t rank = 0;
+      if (*at != '-' && (*at < '0' || *at > '9')) {
+        ++at;
+        continue;
+      }
+      const auto [stop, error] = std::from_chars(at, end, rank);
+      if (error == std::errc()) add(rank);
+      at = std::max(at + 1, stop);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+  }
+
+  // The innermost frame that is not PyTorch's own.
+  std::string PlaceOf(const PlainValue& frames) {
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const PlainValue frame = frames.At(i);
+      const std::string_view file = frame.Get("filename").Text();
+      if (file.empty() || file.find("/torch/") != std::string_view::npos) continue;
+      return Name(file.substr(file.rfind('/') + 1)) + ":" +
+             std::to_string(frame.Get("line").Integer()) + " (" + Name(frame.Get("name").Text()) +
+             ")";
+    }
+    return "";
   }
 
   void AddCall(const PlainValue& entry) {
+    if (dump_.calls.size() >= kMostCallsOfDump) return FailAsTooMany(kMostCallsOfDump, "calls");
     const PlainValue process_group = entry.Get("process_group");
     FlightGroup& group = GroupOf(process_group.At(0).Text());
-    if (group.description.empty()) group.description = process_group.At(1).Text();
+    if (group.description.empty()) group.description = Name(process_group.At(1).Text());
     FlightCall& call = dump_.calls.emplace_back();
     call.group = static_cast<uint32_t>(&group - dump_.groups.data());
     const std::string_view name = entry.Get("profiling_name").Text();
-    call.operation = name.substr(name.find(':') == std::string_view::npos ? 0 : name.find(':') + 1);
+    call.operation =
+        Name(name.substr(name.find(':') == std::string_view::npos ? 0 : name.find(':') + 1));
     call.between_two = entry.Get("is_p2p").Integer() != 0 || call.operation.starts_with("send ") ||
                        call.operation.starts_with("recv ");
     const PlainValue number = entry.Get("collective_seq_id");
     call.number = static_cast<uint64_t>(
         number.Is(PlainKind::kInteger) ? number.Integer() : entry.Get("seq_id").Integer());
     call.elements = ElementsOf(entry.Get("input_sizes"));
-    call.type = entry.Get("input_dtypes").At(0).Text();
+    call.type = Name(entry.Get("input_dtypes").At(0).Text());
     const std::string_view state = entry.Get("state").Text();
     if (state == "completed") call.state = FlightState::kCompleted;
     if (state == "started") call.state = FlightState::kStarted;
@@ -151,6 +152,9 @@ class DumpReader {
 
   FlightDump dump_;
   std::map<std::string, uint32_t, std::less<>> rows_;  // of its groups
+  size_t ranks_ = 0;
+  size_t text_bytes_ = 0;
+  std::string error_;
 };
 
 }  // namespace
@@ -183,9 +187,12 @@ int32_t RankInName(std::string_view name) {
   return rank;
 }
 
-Result<FlightDump> ReadFlightDump(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const PlainTree tree, IsPickle(bytes) ? ReadPickle(bytes) : ReadJson(bytes));
-  return DumpReader().Read(tree);
+Result<FlightDump> ReadFlightDump(std::string_view bytes, size_t most_values) {
+  Result<PlainTree> tree =
+      IsPickle(bytes) ? ReadPickle(bytes, most_values) : ReadPlainJson(bytes, most_values);
+  if (!tree.ok()) return tree.status();
+  tree->SetMostVisits(kVisitsPerValue * most_values);
+  return DumpReader().Read(tree.value());
 }
 
 }  // namespace batchlight

@@ -98,7 +98,7 @@ TEST(FlightDump, TheRankIsInTheName) {
 }
 
 std::string WhyNot(std::string_view bytes) {
-  const auto tree = ReadPickle(bytes);
+  const auto tree = ReadPickle(bytes, 1000);
   return tree.ok() ? "it was read" : tree.status().message();
 }
 
@@ -122,7 +122,7 @@ TEST(Pickle, RunsNothing) {
 TEST(Pickle, WhatIsDamagedIsAnError) {
   const std::string bytes = Pickle();
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(ReadPickle(bytes.substr(0, size)).ok()) << size;
+    EXPECT_FALSE(ReadPickle(bytes.substr(0, size), 1000).ok()) << size;
   }
   for (size_t at = 0; at < bytes.size(); ++at) {  // whatever comes, it is no crash
     for (const char other : {'\0', '(', 't', 'e', 'u', 'R', 'h', '.', '\xff'}) {
@@ -132,26 +132,121 @@ TEST(Pickle, WhatIsDamagedIsAnError) {
     }
   }
   EXPECT_FALSE(ReadPickle("\x80\x02"
-                          "e.")
+                          "e.",
+                          1000)
                    .ok());
-  EXPECT_FALSE(ReadPickle("\x80\x02(a.").ok());
-  EXPECT_FALSE(ReadPickle("\x80\x02](}]u.").ok());
+  EXPECT_FALSE(ReadPickle("\x80\x02(a.", 1000).ok());
+  EXPECT_FALSE(ReadPickle("\x80\x02](}]u.", 1000).ok());
 }
 
 TEST(Pickle, ListsThatHoldThemselvesAreRead) {
   // A list that is its own item, and one that names another thousands of times.
   const auto own = ReadPickle(
       "\x80\x02]q\x01h\x01"
-      "a.");
+      "a.",
+      1000);
   ASSERT_TRUE(own.ok());
   EXPECT_EQ(own.value().root().At(0).At(0).At(0).size(), 1u);
   std::string bytes = "\x80\x02]q\x01";
   for (int depth = 0; depth < 60; ++depth) bytes += "(h\x01h\x01lq\x01";
   bytes = "\x80\x02(" + bytes.substr(2) + "l.";
-  EXPECT_TRUE(ReadPickle(bytes).ok());
+  EXPECT_TRUE(ReadPickle(bytes, 1000).ok());
   bytes = "\x80\x02(" + std::string(101, ']') + "l.";
   EXPECT_FALSE(ReadPickle(bytes, 100).ok());
   EXPECT_TRUE(ReadPickle(bytes, 200).ok());
+}
+
+// --- small files that ask for much
+// ----------------------------------------------------------------
+
+std::string Times(std::string_view text, size_t count) {
+  std::string all;
+  all.reserve(text.size() * count);
+  for (size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+// A call that is named `count` times, in the bytes of a reference each.
+std::string DumpOfOneCall(std::string_view fields, size_t count) {
+  const std::string entry =
+      "}(" + Text("process_group") + Text("0") + "\x85" + std::string(fields) + "uq\x63";
+  return "\x80\x02}(" + Text("rank") + Int(0) + Text("entries") + "](" + entry +
+         Times("h\x63", count) + "eu.";
+}
+
+std::string WhyNoDump(std::string_view bytes, size_t most_values = kMostFlightValues) {
+  const auto dump = ReadFlightDump(bytes, most_values);
+  return dump.ok() ? "it was read" : dump.status().message();
+}
+
+// As the attacker of a job's folder would write it: 300 GB by a file of 1.6 MB.
+TEST(FlightDumpBomb, ATextThatAllCallsShareIsCut) {
+  const std::string name = Text("profiling_name") + Text(std::string(1'000'000, 'x'));
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall(name, 190'000)), "its values name each other too often");
+  const auto dump = ReadFlightDump(DumpOfOneCall(name, 2));
+  ASSERT_TRUE(dump.ok()) << dump.status().message();
+  EXPECT_EQ(dump.value().calls[2].operation, std::string(1024, 'x'));
+  const std::string kilobyte = Text("profiling_name") + Text(std::string(1024, 'x'));
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall(kilobyte, 190'000)), "it has over 33554432 bytes of names");
+}
+
+TEST(FlightDumpBomb, CallsAreCounted) {
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall("", 199'999)), "it was read");
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall("", 200'000)), "it has over 200000 calls");
+}
+
+TEST(FlightDumpBomb, GroupsThatShareADescriptionAreCounted) {
+  std::string bytes = "\x80\x02}(" + Text("rank") + Int(0) + Text("entries") + "]" +
+                      Text("pg_config") + "}(" + Text("first") + "}(" + Text("desc") +
+                      Text(std::string(20'000'000, 'y')) + "uq\x01";
+  for (int i = 0; i < 5000; ++i) bytes += Text(std::to_string(i)) + "h\x01";
+  EXPECT_EQ(WhyNoDump(bytes + "uu."), "its values name each other too often");
+}
+
+TEST(FlightDumpBomb, RanksOfGroupsAreCounted) {
+  const std::string ranks = Text("ranks") + Text("[" + Times("7, ", 1000) + "7]");
+  std::string bytes = "\x80\x02}(" + Text("rank") + Int(0) + Text("entries") + "]" +
+                      Text("pg_config") + "}(" + Text("first") + "}(" + ranks + "uq\x01";
+  for (int i = 0; i < 1000; ++i) bytes += Text(std::to_string(i)) + "h\x01";
+  EXPECT_EQ(WhyNoDump(bytes + "uu."), "it has over 1000000 ranks of groups");
+}
+
+// Sizes of sizes of calls: 8e12 of them in 120 KB.
+TEST(FlightDumpBomb, ListsOfReferencesEnd) {
+  const size_t count = 20'000;
+  const std::string inner = "](K\x01q\x01" + Times("h\x01", count) + "eq\x02";
+  const std::string sizes = Text("input_sizes") + "](" + inner + Times("h\x02", count) + "e";
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall(sizes, count)), "its values name each other too often");
+}
+
+TEST(FlightDumpBomb, DictionariesOfReferencesEnd) {
+  const std::string frame = "}(" + Times("h\x02h\x01", 20'000) + "uq\x03";
+  const std::string frames =
+      Text("x") + "K\x01q\x01q\x02" + Text("frames") + "](" + frame + Times("h\x03", 20'000) + "e";
+  EXPECT_EQ(WhyNoDump(DumpOfOneCall(frames, 20'000)), "its values name each other too often");
+}
+
+TEST(FlightDumpBomb, EachReferenceIsAValue) {
+  const std::string bytes = "\x80\x02](K\x01q\x01" + Times("h\x01", 150) + "e.";
+  EXPECT_TRUE(ReadPickle(bytes, 200).ok());
+  const auto tree = ReadPickle(bytes, 100);
+  ASSERT_FALSE(tree.ok());
+  EXPECT_NE(tree.status().message().find("it has over 100 values"), std::string::npos);
+  const auto far = ReadPickle("\x80\x02]r\xff\xff\xff\x7f.", 100);
+  ASSERT_FALSE(far.ok());
+  EXPECT_NE(far.status().message().find("it has over 100 values"), std::string::npos);
+  const auto deep = ReadPickle("\x80\x02" + std::string(2000, '('), 100'000);
+  ASSERT_FALSE(deep.ok());
+  EXPECT_NE(deep.status().message().find("too deep"), std::string::npos);
+}
+
+TEST(FlightDumpBomb, JsonIsCountedWhileItIsRead) {
+  const std::string many = R"({"entries": [)" + Times("[],", 200) + "[]]}";
+  EXPECT_EQ(WhyNoDump(many, 1000), "it was read");
+  EXPECT_EQ(WhyNoDump(many, 100), "it has over 100 values");
+  EXPECT_EQ(WhyNoDump(R"({"entries": [)" + Times("[", 40) + Times("]", 40) + "]}"),
+            "its lists lie too deep in each other");
+  EXPECT_EQ(WhyNoDump(R"({"entries": [)"), "it is damaged JSON at byte 14");
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "analysis/desync/pickle.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace batchlight {
 namespace {
@@ -51,6 +50,9 @@ enum Opcode : uint8_t {
 // argument is what comes of it.
 constexpr std::string_view kKnownModule = "torch.jit._pickle";
 
+constexpr uint32_t kNoNode = UINT32_MAX;
+constexpr size_t kMostOpenLists = 1000;  // in each other
+
 class Reader {
  public:
   Reader(std::string_view bytes, size_t most_values) : bytes_(bytes), most_values_(most_values) {}
@@ -61,9 +63,7 @@ class Reader {
       if (!error_.empty()) break;
       if (code == kStop) return Finish();
       Do(code);
-      if (tree_.size() > most_values_) {
-        Fail("it has over " + std::to_string(most_values_) + " values");
-      }
+      if (tree_.size() + named_ > most_values_) FailAsTooLarge();
     }
     return InputError("byte " + std::to_string(at_) + ": " + error_);
   }
@@ -72,6 +72,8 @@ class Reader {
   void Fail(std::string_view why) {
     if (error_.empty()) error_ = why;
   }
+
+  void FailAsTooLarge() { Fail("it has over " + std::to_string(most_values_) + " values"); }
 
   Result<PlainTree> Finish() {
     if (stack_.size() != 1 || !marks_.empty())
@@ -109,11 +111,7 @@ class Reader {
     return line;
   }
 
-  void Push(PlainNode node) { stack_.push_back(tree_.Add(std::move(node))); }
-  void PushInteger(int64_t value) { Push({.kind = PlainKind::kInteger, .integer = value}); }
-  void PushText(uint64_t size) {
-    Push({.kind = PlainKind::kText, .text = std::string(Bytes(size))});
-  }
+  void Push(uint32_t node) { stack_.push_back(node); }
 
   // Where what the last mark began with lies on the stack.
   size_t TakeMark() {
@@ -134,34 +132,44 @@ class Reader {
   }
 
   void PushItemsFrom(size_t begin, PlainKind kind) {
-    PlainNode node{.kind = kind};
-    node.items.assign(stack_.begin() + static_cast<ptrdiff_t>(begin), stack_.end());
+    if (kind == PlainKind::kDictionary && (stack_.size() - begin) % 2 != 0) {
+      return Fail("a value is missing");
+    }
+    const uint32_t list = tree_.AddList(kind, std::span(stack_).subspan(begin));
     stack_.resize(begin);
-    if (kind == PlainKind::kDictionary && node.items.size() % 2 != 0) Fail("a value is missing");
-    Push(std::move(node));
+    Push(list);
   }
 
   void AddItemsFrom(size_t begin, PlainKind kind) {
     if (!error_.empty()) return;
     const size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (begin <= floor || tree_.at(stack_[begin - 1]).kind != kind) {
+    if (begin <= floor || tree_.KindOf(stack_[begin - 1]) != kind) {
       return Fail("items are added to what is no list");
     }
     if (kind == PlainKind::kDictionary && (stack_.size() - begin) % 2 != 0) {
       return Fail("a value is missing");
     }
-    std::vector<uint32_t>& items = tree_.at(stack_[begin - 1]).items;
-    items.insert(items.end(), stack_.begin() + static_cast<ptrdiff_t>(begin), stack_.end());
+    tree_.Append(stack_[begin - 1], std::span(stack_).subspan(begin));
     stack_.resize(begin);
   }
 
+  // Writers count from 0.
   void Put(uint64_t number) {
-    if (Has(1)) memo_[number] = stack_.back();
+    if (!Has(1)) return;
+    if (number >= most_values_) return FailAsTooLarge();
+    if (number >= memo_.size()) memo_.resize(number + 1, kNoNode);
+    memo_[number] = stack_.back();
   }
   void Get(uint64_t number) {
-    const auto known = memo_.find(number);
-    if (known == memo_.end()) return Fail("a value is named that never was");
-    stack_.push_back(known->second);
+    if (number >= memo_.size() || memo_[number] == kNoNode) {
+      return Fail("a value is named that never was");
+    }
+    ++named_;
+    Push(memo_[number]);
+  }
+  void Mark() {
+    if (marks_.size() >= kMostOpenLists) return Fail("its lists lie too deep in each other");
+    marks_.push_back(stack_.size());
   }
 
   void Global() {
@@ -170,21 +178,18 @@ class Reader {
       return Fail("it is not only data: it would import " + std::string(module.substr(0, 60)) +
                   "." + std::string(name.substr(0, 60)));
     }
-    Push({.kind = PlainKind::kNone});
-    called_.push_back(stack_.back());
+    Push(tree_.AddNone(true));
   }
 
   void Reduce() {
     if (!Has(2)) return;
-    const PlainNode& arguments = tree_.at(stack_.back());
-    const uint32_t called = stack_[stack_.size() - 2];
-    const bool known = std::find(called_.begin(), called_.end(), called) != called_.end();
-    if (!known || arguments.kind != PlainKind::kList || arguments.items.empty()) {
+    const uint32_t arguments = stack_.back(), called = stack_[stack_.size() - 2];
+    if (!tree_.IsCall(called) || tree_.KindOf(arguments) != PlainKind::kList ||
+        tree_.ItemsOf(arguments).empty()) {
       return Fail("it is not only data: it would call something");
     }
-    const uint32_t result = arguments.items[0];
     stack_.resize(stack_.size() - 2);
-    stack_.push_back(result);
+    Push(tree_.ItemsOf(arguments)[0]);
   }
 
   // Two's complement, of any length; longer than 8 bytes no time or size is.
@@ -194,35 +199,35 @@ class Reader {
     uint64_t value =
         !bytes.empty() && static_cast<uint8_t>(bytes.back()) >= 0x80 ? ~uint64_t{0} : 0;
     for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
-    PushInteger(static_cast<int64_t>(value));
+    Push(tree_.AddInteger(static_cast<int64_t>(value)));
   }
 
   void Real() {
     uint64_t bits = 0;
     for (const char byte : Bytes(8)) bits = bits << 8 | static_cast<uint8_t>(byte);
-    PlainNode node{.kind = PlainKind::kReal};
-    std::memcpy(&node.real, &bits, sizeof bits);
-    Push(std::move(node));
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    Push(tree_.AddReal(value));
   }
 
   // A value by itself. False: it is something else.
   bool PushValue(Opcode code) {
     switch (code) {
       case kNone:
-        Push({});
+        Push(tree_.AddNone());
         return true;
       case kTrue:
       case kFalse:
-        Push({.kind = PlainKind::kBool, .integer = code == kTrue});
+        Push(tree_.AddBool(code == kTrue));
         return true;
       case kInt1:
-        PushInteger(static_cast<int64_t>(Number(1)));
+        Push(tree_.AddInteger(static_cast<int64_t>(Number(1))));
         return true;
       case kInt2:
-        PushInteger(static_cast<int64_t>(Number(2)));
+        Push(tree_.AddInteger(static_cast<int64_t>(Number(2))));
         return true;
       case kInt4:
-        PushInteger(static_cast<int32_t>(Number(4)));
+        Push(tree_.AddInteger(static_cast<int32_t>(Number(4))));
         return true;
       case kLong1:
         Long();
@@ -231,20 +236,20 @@ class Reader {
         Real();
         return true;
       case kText1:
-        PushText(Number(1));
+        Push(tree_.AddText(Bytes(Number(1))));
         return true;
       case kText4:
-        PushText(Number(4));
+        Push(tree_.AddText(Bytes(Number(4))));
         return true;
       case kText8:
-        PushText(Number(8));
+        Push(tree_.AddText(Bytes(Number(8))));
         return true;
       case kEmptyDictionary:
-        Push({.kind = PlainKind::kDictionary});
+        Push(tree_.AddList(PlainKind::kDictionary, {}));
         return true;
       case kEmptyList:
       case kEmptyTuple:
-        Push({.kind = PlainKind::kList});
+        Push(tree_.AddList(PlainKind::kList, {}));
         return true;
       default:
         return false;
@@ -266,7 +271,7 @@ class Reader {
       case kFrame:
         return void(Number(8));
       case kMark:
-        return marks_.push_back(stack_.size());
+        return Mark();
       case kTuple1:
       case kTuple2:
       case kTuple3:
@@ -309,9 +314,9 @@ class Reader {
   std::string error_;
   PlainTree tree_;
   std::vector<uint32_t> stack_;
-  std::vector<size_t> marks_;  // sizes of the stack
-  std::unordered_map<uint64_t, uint32_t> memo_;
-  std::vector<uint32_t> called_;  // nodes that stand for a known call; a writer names each once
+  std::vector<size_t> marks_;   // sizes of the stack
+  std::vector<uint32_t> memo_;  // nodes by number, kNoNode between them
+  size_t named_ = 0;            // how often nodes were named by such a number
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace batchlight {
 
 bool IsPickle(std::string_view bytes);  // by its first bytes: protocol 2 or later
 
-// Errors (kInput): damaged, too large, or not plain data; with the place.
-Result<PlainTree> ReadPickle(std::string_view bytes, size_t most_values = 4'000'000);
+// Errors (kInput): damaged, too large, or not plain data; with the place. A value counts wherever
+// it is named. The bytes have to live as long as the tree.
+Result<PlainTree> ReadPickle(std::string_view bytes, size_t most_values);
 
 }  // namespace batchlight

@@ -12,6 +12,7 @@
 #include "analysis/desync/flight_dump.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/memory_budget.h"
 #include "cli/reading/job_input.h"
 #include "ingest/input_paths.h"
 
@@ -19,6 +20,7 @@ namespace batchlight::cli {
 namespace {
 
 constexpr off_t kMostBytes = 512 << 20;
+constexpr uint64_t kBytesPerValue = 48;
 constexpr size_t kHeadBytes = 64;
 // Files that are something else by their names: ten thousand need not be opened for that.
 constexpr std::string_view kOthers[] = {".batchlight", ".live", ".sqlite", ".csv"};
@@ -61,14 +63,19 @@ Result<std::vector<std::string>> DumpsIn(const std::string& path) {
 Result<FlightDump> ReadDump(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0 && info.st_size > kMostBytes) {
-    return InputError("it is larger than 512 MiB");
+    return InputError("cannot read " + path + ": it is larger than 512 MiB");
   }
+  const auto size = static_cast<uint64_t>(info.st_size);
+  // Each byte may be a value.
+  RETURN_IF_ERROR(CheckMemory(path, size + std::min(size, kMostFlightValues) * kBytesPerValue));
   ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path));
-  ASSIGN_OR_RETURN(FlightDump dump, ReadFlightDump(bytes));
-  dump.label = NameOfInput(path);
-  if (dump.rank < 0) dump.rank = RankInName(dump.label);
-  if (dump.rank < 0) {
-    return InputError("its name ends with no rank, as nccl_trace_rank_3 does");
+  Result<FlightDump> dump = ReadFlightDump(bytes);
+  if (!dump.ok()) return Status(dump.status()).WithContext("cannot read " + path);
+  dump->label = NameOfInput(path);
+  if (dump->rank < 0) dump->rank = RankInName(dump->label);
+  if (dump->rank < 0) {
+    return InputError("cannot read " + path +
+                      ": its name ends with no rank, as nccl_trace_rank_3 does");
   }
   return dump;
 }
@@ -100,20 +107,21 @@ Result<std::optional<DesyncResult>> TryFlightDumps(const std::vector<std::string
     return InputError(other + " is no dump of a flight recorder, as " + paths[0] +
                       " is: read them one kind at a time");
   }
-  std::vector<FlightDump> dumps;
+  const MemoryWatch memory(words[0]);
+  DesyncFinder finder;
   std::vector<std::string> notes;
   for (const std::string& path : paths) {
-    Result<FlightDump> dump = ReadDump(path);
-    if (dump.ok()) {
-      dumps.push_back(std::move(dump).value());
+    const Result<FlightDump> dump = ReadDump(path);
+    if (!dump.ok()) {
+      if (paths.size() == 1) return dump.status();
+      notes.push_back(dump.status().message() + ": left out");
       continue;
     }
-    const Status error = Status(dump.status()).WithContext("cannot read " + path);
-    if (paths.size() == 1) return error;
-    notes.push_back(error.message() + ": left out");
+    finder.Add(dump.value());
+    RETURN_IF_ERROR(memory.Check());
   }
-  if (dumps.empty()) return InputError(notes[0]);
-  DesyncResult result = FindDesync(dumps);
+  if (notes.size() == paths.size()) return InputError(notes[0]);
+  DesyncResult result = finder.Finish();
   result.notes.insert(result.notes.begin(), notes.begin(), notes.end());
   return std::optional<DesyncResult>(std::move(result));
 }
