@@ -147,6 +147,19 @@ class Modules(TorchCase):
             list(torch.utils.data.DataLoader(Inner()))
         """)
 
+    @unittest.skipUnless((3, 9) <= sys.version_info < (3, 12), "no function gives the level back")
+    def test_recursion_comes_as_deep(self):
+        self.same("""
+            class Deep(nn.Module):
+                def __init__(self, depth): super().__init__(); self.depth = depth
+                def forward(self, x): return self(x + 1) if int(x) < self.depth else x
+            depth = 220 if hasattr(nn.Module, "_wrapped_call_impl") else 290
+            for _ in range(3): print(Deep(depth)(torch.zeros(())))
+            try: Deep(5000)(torch.zeros(()))
+            except RecursionError: print("too deep")
+            print(Deep(depth)(torch.zeros(())))
+        """)
+
     def test_threads(self):
         session = self.same("""
             import threading

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
 namespace batchlight::inject {
 
 CPython g_py;
@@ -20,6 +22,15 @@ const char* LoadCPython() {
 #undef FUNCTION
 #undef OBJECT
   return missing;
+}
+
+int PythonMinorVersion() {
+  const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+  const char* text = version != nullptr ? version() : "";
+  if (std::strncmp(text, "3.", 2) != 0) return -1;
+  int minor = 0;
+  for (text += 2; *text >= '0' && *text <= '9'; ++text) minor = minor * 10 + (*text - '0');
+  return minor;
 }
 
 uint64_t AsNumber(PyObject* object) {

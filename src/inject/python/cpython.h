@@ -40,6 +40,9 @@ extern CPython g_py;
 // nullptr, or the name of the symbol that this Python lacks.
 const char* LoadCPython();
 
+// 11 of "3.11.7 (main, ...)"; -1: not Python 3.
+int PythonMinorVersion();
+
 // A string of Python as UTF-8, for as long as this lives. Lone surrogates become \udcXX; None is
 // empty; other objects are converted by str(), which may run code of the program, so not within a
 // Guard.

@@ -1,4 +1,6 @@
 // nn.Module calls, phases of the training loop, names of threads.
+#include <dlfcn.h>
+
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
@@ -17,6 +19,35 @@ constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
 constexpr auto kImport = static_cast<uint32_t>(format::Phase::kImport);
 __thread uint32_t t_module_depth;  // open module calls, recorded or not
 
+// The frame that wraps a module's call is one level more of recursion, and a program that came
+// close to its limit would get beyond it: that level is given back for as long as the call lasts.
+// Python 3.8 exports no function for it; from 3.12 on these count C's levels alone.
+int (*g_enter_level)(const char*) = nullptr;
+void (*g_leave_level)() = nullptr;
+bool g_levels_sought = false;
+constexpr uint32_t kDeep = 64;  // a model has fewer in each other: 7 ns are for these calls alone
+
+void FindLevels() {
+  g_levels_sought = true;
+  const int minor = PythonMinorVersion();
+  if (minor < 9 || minor > 11) return;
+  void* const enter = dlsym(RTLD_DEFAULT, "Py_EnterRecursiveCall");
+  void* const leave = dlsym(RTLD_DEFAULT, "Py_LeaveRecursiveCall");
+  if (enter == nullptr || leave == nullptr) return;
+  g_enter_level = reinterpret_cast<decltype(g_enter_level)>(enter);
+  g_leave_level = reinterpret_cast<decltype(g_leave_level)>(leave);
+}
+
+__attribute__((noinline, cold)) void GiveLevelBack() {
+  if (!g_levels_sought) FindLevels();
+  if (g_leave_level != nullptr) g_leave_level();
+}
+
+// There is room: ModuleEnd is called from the same frame as the ModuleBegin that gave it back.
+__attribute__((noinline, cold)) void TakeLevel() {
+  if (g_enter_level != nullptr && g_enter_level("") != 0) g_py.PyErr_Clear();
+}
+
 // A record without fields. Written only while collecting: a capture that starts or stops inside a
 // call has an end without its begin, or a begin without its end.
 template <class R>
@@ -33,7 +64,9 @@ PyObject* WriteEmpty() {
 
 PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   FollowCollecting();
-  const bool outermost = t_module_depth++ == 0;
+  const uint32_t depth = t_module_depth++;
+  const bool outermost = depth == 0;
+  if (__builtin_expect(depth >= kDeep, 0)) GiveLevelBack();
   if (count < 2 || !Collecting()) return NewNone();
   const PyText path(arguments[0]);
   const PyText class_name(arguments[1]);
@@ -50,7 +83,9 @@ PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
 }
 
 PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
-  if (t_module_depth > 0) --t_module_depth;
+  if (t_module_depth > 0) {
+    if (__builtin_expect(t_module_depth-- > kDeep, 0)) TakeLevel();
+  }
   return WriteEmpty<format::ModuleEndRecord>();
 }
 

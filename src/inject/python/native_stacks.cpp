@@ -21,16 +21,6 @@ using stacks::RawFrame;
 
 stacks::RawStack g_walked;  // used once, with the GIL held
 
-// The minor version of "3.11.7 (main, ...)"; -1: not Python 3.
-int MinorVersion() {
-  const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
-  const char* text = version != nullptr ? version() : "";
-  if (std::strncmp(text, "3.", 2) != 0) return -1;
-  int minor = 0;
-  for (text += 2; *text >= '0' && *text <= '9'; ++text) minor = minor * 10 + (*text - '0');
-  return minor;
-}
-
 bool IsText(const FrameLayout& layout, const void* object, PyObject* expected) {
   char buffer[cpython::kTextBytes];
   const cpython::TextView found = cpython::ReadText(layout, object, buffer);
@@ -50,7 +40,7 @@ bool IsFrame(const FrameLayout& layout, const RawFrame& frame, PyObject* const* 
 const char* FindSource(PyObject* const* arguments, PySsize count, FrameSource* source) {
   const char* why = nullptr;
   source->layout =
-      cpython::FindFrameLayout(MinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
+      cpython::FindFrameLayout(PythonMinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
   if (source->layout == nullptr) return why;
   source->thread_state =
       reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
