@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """`batchlight kernels` on a GPU: against Nsight Compute, against operations that are known, and its cost.
 
-    check_kernels.py INSTALL [PYTHON [PATTERN]]
+    check_kernels.py INSTALL [PYTHON]
 
-INSTALL has bin/batchlight. A line per check; whatever fails, the next one runs. With a pattern only checks whose name
-it matches. Exit status 1 if any failed.
+INSTALL has bin/batchlight. A line per check; whatever fails, the next one runs. Exit status 1 if any failed.
 """
 import csv
 import io
@@ -14,13 +13,11 @@ import subprocess
 import sys
 import time
 
-import checks
 from checks import check, failed, ncu
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCHLIGHT = os.path.join(os.path.abspath(sys.argv[1]), "bin", "batchlight")
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else sys.executable
-checks.only = sys.argv[3] if len(sys.argv) > 3 else ""
 OUT = os.environ.get("OUT", "/tmp")
 
 ESSENTIALS = [
@@ -150,49 +147,6 @@ def _():
         print(f"  {row['Bound']:10} {float(row['Compute (%)'] or 0):3.0f} % {float(row['Memory (%)'] or 0):3.0f} %"
               f" | {verdict:26} | {row['Share (%)']:>6} % {row['Kernel'][:70]}")
     print(f"  {same} of {len(rows)} verdicts are the same")
-
-
-@check("a CUDA graph is one measured row")
-def _():
-    path, _ = kernels("graph", "--set", "essentials", "--step", "30", program=[os.path.join(HERE, "stalls_loop.py"),
-                                                                              "graph:2"])
-    rows = [row for row in table(path) if row["Kernel"] == "CUDA graph"]
-    for row in rows:
-        print(f"    {row['Launches']} a step, {row['Time (ns)']} ns, memory {row['Memory (%)']} %: {row['What to Do']}")
-    said = len(rows) == 1 and float(rows[0]["Time (ns)"]) > 0 and "as a whole" in rows[0]["What to Do"]
-    return None if said else f"{len(rows)} such rows; " + run(BATCHLIGHT, "table", "losses", path)
-
-
-def worked_out(text):
-    return next(line for line in text.splitlines() if line.startswith("{"))
-
-
-@check("replay of single kernels: the program's result, the same counters as from steps")
-def _():
-    program = [os.path.join(HERE, "stalls_loop.py"), "inplace:1"]
-    alone = run(PYTHON, *program)
-    begin = time.time()
-    path, text = kernels("replay", "--set", "full", "--replay", "kernel", "-k", "elementwise|gemm|nvjet|cutlass|reduce",
-                         program=program)
-    print(text[:3000])
-    print(f"  {time.time() - begin:.1f} s in all; losses: " + run(BATCHLIGHT, "table", "losses", path))
-    if worked_out(alone) != worked_out(text):
-        return f"the program works out {worked_out(text)}, and alone {worked_out(alone)}"
-    by_steps, _ = kernels("replay_steps", "--set", "full", program=program)
-    found, theirs = [{(row["Kernel"], row["Grid"], row["Metric"]): float(row["Value"])
-                      for row in table(one, "--table", "counters")} for one in (path, by_steps)]
-    far, seen = [], {}
-    for key, value in found.items():
-        if key[2] in ("sm__inst_executed.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum", "gpu__time_duration.sum",
-                      "dram__bytes_read.sum", "lts__t_sectors.sum") and theirs.get(key):
-            off = value / theirs[key] - 1
-            seen.setdefault(key[2], []).append(off)
-            if key[2].startswith("sm__") and abs(off) > 0.02:
-                far.append((key[0][:50], key[2], value, theirs[key]))
-    for metric, offs in seen.items():
-        print(f"  {metric}: {len(offs)} kernels, furthest {max(offs, key=abs):+.1%}")
-    print(f"  {len({key[2] for key in found})} counters of a replayed kernel, {len({key[2] for key in theirs})} from steps")
-    return f"further than 2 %: {far[:5]}" if far else None if seen else "nothing was replayed"
 
 
 print("failed:", failed)

@@ -3,12 +3,9 @@
 
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
-#include <thread>
 
 #include "fakes/fake_cupti.h"
 
@@ -17,8 +14,7 @@ using namespace fake_cupti;
 
 namespace {
 
-constexpr uint32_t kLaunchKernel = 211, kDriverLaunchKernel = 307, kDriverGraphLaunch = 514,
-                   kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
+constexpr uint32_t kLaunchKernel = 211, kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
                    kStreamSynchronize = 131, kEventRecord = 135, kGraphLaunchCall = 311,
                    kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164,
                    kDriverStreamSynchronize = 126, kStreamWaitEvent = 147, kEventSynchronize = 137,
@@ -29,7 +25,7 @@ constexpr uint32_t kLaunchKernel = 211, kDriverLaunchKernel = 307, kDriverGraphL
 class Call {
  public:
   explicit Call(uint32_t cbid, uint32_t domain = kRuntimeApi, const void* parameters = nullptr,
-                uint32_t result = 0, const char* symbol = nullptr)
+                uint32_t result = 0)
       : cbid_(cbid),
         domain_(domain),
         correlation_(NextCorrelation()),
@@ -38,7 +34,6 @@ class Call {
     data_.parameters = parameters;
     data_.return_value = &result_;
     data_.context_id = 1;
-    data_.symbol_name = symbol;
     data_.correlation_data = &shared_;
     data_.correlation = correlation_;
     InvokeCallback(domain, cbid, data_);
@@ -64,27 +59,6 @@ class Call {
  private:
   uint32_t cbid_, domain_, correlation_, result_;
   uint64_t start_;
-  uint64_t shared_ = 0;
-  CallbackData data_{};
-};
-
-// The driver's call within one of the runtime's, which has no record of its own.
-class InnerCall {
- public:
-  InnerCall(uint32_t cbid, uint32_t correlation, const char* symbol) : cbid_(cbid) {
-    data_.context_id = 1;
-    data_.symbol_name = symbol;
-    data_.correlation_data = &shared_;
-    data_.correlation = correlation;
-    InvokeCallback(kDriverApi, cbid, data_);
-  }
-  ~InnerCall() {
-    data_.site = 1;
-    InvokeCallback(kDriverApi, cbid_, data_);
-  }
-
- private:
-  const uint32_t cbid_;
   uint64_t shared_ = 0;
   CallbackData data_{};
 };
@@ -119,13 +93,8 @@ void fake_cuda_init() {
 }
 
 uint32_t fake_cuda_launch(const fake_launch* launch) {
-  const bool is_direct = launch->through_driver != 0;
-  const uint32_t driver_call =
-      launch->through_driver > 1 ? launch->through_driver : kLaunchKernelEx;
-  Call call(is_direct ? driver_call : kLaunchKernel, is_direct ? kDriverApi : kRuntimeApi, nullptr,
-            0, launch->name);
-  std::optional<InnerCall> inner;
-  if (!is_direct) inner.emplace(kDriverLaunchKernel, call.correlation(), launch->name);
+  Call call(launch->through_driver != 0 ? kLaunchKernelEx : kLaunchKernel,
+            launch->through_driver != 0 ? kDriverApi : kRuntimeApi);
   CountKernel();
   SampleKernel(launch->name, call.correlation());
   if (!KindEnabled(kConcurrentKernel)) return call.correlation();
@@ -133,8 +102,7 @@ uint32_t fake_cuda_launch(const fake_launch* launch) {
   kernel.kind = kConcurrentKernel;
   kernel.cache_config = 0x10;
   kernel.registers_per_thread = 32;
-  const size_t replays = RunsOfKernel();
-  kernel.start = replays == 0 ? call.start() + 2000 : Now() + 20'000;
+  kernel.start = call.start() + 2000;
   kernel.end = kernel.start + launch->duration_ns;
   kernel.context = 1;
   kernel.stream = launch->stream;
@@ -147,13 +115,6 @@ uint32_t fake_cuda_launch(const fake_launch* launch) {
   kernel.graph_node = launch->graph_node;
   for (uint32_t& size : kernel.cluster) size = 1;
   Emit(&kernel, sizeof kernel, SizeSince(130000, 208, 216));
-  for (size_t run = 1; run < replays; ++run) {
-    kernel.start = kernel.end + 100;
-    kernel.end = kernel.start + launch->duration_ns;
-    Emit(&kernel, sizeof kernel, SizeSince(130000, 208, 216));
-  }
-  // CUPTI comes back when the GPU is done with all of them and has its memory back.
-  if (replays != 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return call.correlation();
 }
 
@@ -281,7 +242,6 @@ uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
 uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns) {
   if (GraphTraceWasLate()) std::abort();
   Call call(kGraphLaunchCall);
-  const InnerCall inner(kDriverGraphLaunch, call.correlation(), nullptr);
   CountKernel();  // of its kernels no one sees more than the whole
   if (!KindEnabled(kGraphTrace)) return call.correlation();
   GraphTraceActivity run{};

@@ -24,7 +24,7 @@ struct fake_launch {
   uint32_t stream;
   uint32_t duration_ns;
   uint64_t graph_node;      // 0 = none
-  uint32_t through_driver;  // 0 = cudaLaunchKernel, 1 = cuLaunchKernelEx, else the driver's call
+  uint32_t through_driver;  // 1 = cuLaunchKernelEx, 0 = cudaLaunchKernel
 };
 // All return the correlation id, 0 if no kind is enabled that has one.
 uint32_t fake_cuda_launch(const struct fake_launch* launch);

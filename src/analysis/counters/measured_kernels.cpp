@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
-
-#include "store/counter_sets.h"
 
 namespace batchlight {
 namespace {
@@ -80,19 +77,15 @@ class Matcher {
     const CounterRangesTable& ranges = store_.counter_ranges;
     for (size_t row = 0; row < ranges.size(); ++row) {
       if (ranges.kernels[row] == 0) continue;
+      ++found_.steps;
       const CounterRangesRow range = ranges.Row(row);
-      const bool is_replay = store_.Text(range.counter_set).starts_with(kReplayedSet);
-      if (!is_replay || replayed_.insert({range.process, range.iteration}).second) ++found_.steps;
-      std::vector<Work> work = WorkOf(store_, range);
-      if (is_replay) KeepOne(range, work);
+      const std::vector<Work> work = WorkOf(store_, range);
       if (work.size() != range.kernels) {
-        ++(is_replay ? found_.replays_unmatched : found_.steps_unmatched);
+        ++found_.steps_unmatched;
         continue;
       }
-      uint32_t& passes = passes_[range.process];
-      passes = is_replay ? 1 : passes + 1;
-      std::map<Key, uint32_t> seen;
-      Take(range, work, is_replay ? seen_replayed_ : seen);
+      ++passes_[range.process];
+      Take(range, work);
     }
     for (const MeasuredKernel& kernel : found_.kernels) {
       found_.incomplete += kernel.passes < passes_[kernel.process];
@@ -123,17 +116,8 @@ class Matcher {
             0};
   }
 
-  // Of a launch that ran once for each pass, the first time stands for it.
-  void KeepOne(const CounterRangesRow& range, std::vector<Work>& work) const {
-    const bool is_one = std::all_of(work.begin(), work.end(), [&](const Work& one) {
-      return KeyOf(range, one) == KeyOf(range, work.front());
-    });
-    if (is_one && !work.empty()) work.resize(1);
-  }
-
-  // `seen`: how many launches of each kernel there were before.
-  void Take(const CounterRangesRow& range, const std::vector<Work>& work,
-            std::map<Key, uint32_t>& seen) {
+  void Take(const CounterRangesRow& range, const std::vector<Work>& work) {
+    std::map<Key, uint32_t> seen;
     std::vector<size_t> places;
     for (const Work& one : work) {
       Key key = KeyOf(range, one);
@@ -172,8 +156,6 @@ class Matcher {
   MeasuredKernels found_;
   std::map<Key, size_t> places_;
   std::map<ProcessId, uint32_t> passes_;
-  std::set<std::pair<ProcessId, uint64_t>> replayed_;  // iterations with such launches
-  std::map<Key, uint32_t> seen_replayed_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace batchlight::inject::cupti {
 namespace {
 
-constexpr char kPass[] = "counters.pass=", kReplay[] = "counters.replay=";
+constexpr char kPass[] = "counters.pass=";
 
 // The plan and the texts that it points into, in one mapping.
 struct Storage {
@@ -49,7 +49,6 @@ const CounterPlan* ReadCounterPlan(const char* extra) {
   plan.steps = OptionNumber(extra, "counters.steps=");
   plan.share_ppm = OptionNumber(extra, "counters.share=");
   plan.kernel_room = OptionNumber(extra, "counters.kernels=");
-  plan.most_replays = OptionNumber(extra, "counters.replays=");
   plan.has_rank = HasOption(extra, "counters.rank=");
   plan.rank = OptionNumber(extra, "counters.rank=");
   if (plan.steps == 0) plan.steps = 1;
@@ -58,8 +57,6 @@ const CounterPlan* ReadCounterPlan(const char* extra) {
     if (end != nullptr) *end = 0;
     constexpr size_t kBytes = sizeof kPass - 1;
     if (std::strncmp(line, kPass, kBytes) == 0) AddPass(storage, line + kBytes);
-    constexpr size_t kReplayBytes = sizeof kReplay - 1;
-    if (std::strncmp(line, kReplay, kReplayBytes) == 0) plan.replay = line + kReplayBytes;
     line = end != nullptr ? end + 1 : nullptr;
   }
   return plan.count != 0 ? &plan : nullptr;

@@ -8,13 +8,8 @@
 //   one
 //                                         round only
 //   counters.kernels=N                    room for so many kernels, each measured by itself; 0:
-//                                         steps
-//   counters.replay=WORD|WORD             of a step the kernels alone whose names have such a word,
-//                                         each run again for every pass: there is one line `pass`,
-//                                         of as many passes of the hardware as it takes
-//   counters.replays=N                    at most so many launches
-//   counters.rank=N                       only in the process of this rank, where a launcher says
-//   it
+//   steps counters.rank=N                       only in the process of this rank, where a launcher
+//   says it
 #pragma once
 
 #include <cstddef>
@@ -38,8 +33,6 @@ struct CounterPlan {
   uint64_t steps = 1;
   uint64_t share_ppm = 0;
   uint64_t kernel_room = 0;
-  const char* replay = nullptr;  // words; nullptr: nothing is run again
-  uint64_t most_replays = 0;
   bool has_rank = false;  // `rank` alone reads them
   uint64_t rank = 0;
 };

@@ -46,7 +46,7 @@ bool CounterSession::MakeData(const CounterPass& pass, size_t ranges) {
 }
 
 bool CounterSession::Begin(const counters::HostObject& host, const CounterPass& pass,
-                           counters::RangeMode mode, size_t ranges, counters::ReplayMode replay) {
+                           counters::RangeMode mode, size_t ranges) {
   if (!MakeData(pass, ranges)) return false;
   pushed_ = 0;
   counters::RangeConfigParams config{};
@@ -56,7 +56,7 @@ bool CounterSession::Begin(const counters::HostObject& host, const CounterPass& 
   config.data = data_;
   config.data_bytes = data_bytes_;
   config.range = mode;
-  config.replay = replay;  // kUserReplay of one pass: nothing is
+  config.replay = counters::kUserReplay;  // of one pass: nothing is replayed
   config.most_ranges = ranges;
   config.nesting_levels = 1;
   config.least_nesting_level = 1;
@@ -88,7 +88,6 @@ bool CounterSession::End() {
   stop.profiler = profiler_;
   is_counting_ = false;
   if (!Check("cuptiRangeProfilerStop", Call(api_.range_stop, stop))) return false;
-  has_all_passes_ = stop.all_passes_submitted != 0;
   counters::RangeDecodeParams decode{};
   decode.profiler = profiler_;
   return Check("cuptiRangeProfilerDecodeData", Call(api_.range_decode, decode));

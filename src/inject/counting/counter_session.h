@@ -1,6 +1,5 @@
-// Counters of one CUDA context, read over ranges: CUPTI's Range Profiler, one pass of metrics at a
-// time, or of single kernels that CUPTI runs again for each pass. Used by one thread after the
-// other; the context must be current.
+// Counters of one CUDA context, read over ranges: CUPTI's Range Profiler without replay, one pass
+// of metrics at a time. Used by one thread after the other; the context must be current.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ class CounterSession {
   bool Enable(void* context);
   // Counts from here on, in `ranges` ranges at most: pushed and popped, or one for each kernel.
   bool Begin(const counters::HostObject& host, const CounterPass& pass, counters::RangeMode mode,
-             size_t ranges, counters::ReplayMode replay = counters::kUserReplay);
+             size_t ranges);
   bool Push();
   bool Pop();
   // Stops counting and puts the counts into data().
@@ -29,8 +28,7 @@ class CounterSession {
 
   const uint8_t* data() const { return data_; }
   size_t data_bytes() const { return data_bytes_; }
-  size_t ranges() const;                                   // in data()
-  bool has_all_passes() const { return has_all_passes_; }  // of what has been counted
+  size_t ranges() const;  // in data()
   // The how many-th in the order of time, from 0, is the range at that place of data().
   size_t OrderOf(size_t place) const;
   const char* failed_call() const { return failed_call_; }
@@ -44,7 +42,6 @@ class CounterSession {
   const counters::ProfilerApi& api_;
   void* profiler_ = nullptr;
   bool is_counting_ = false;
-  bool has_all_passes_ = false;
   uint8_t* data_ = nullptr;
   size_t data_bytes_ = 0;
   uint64_t pushed_ = 0;

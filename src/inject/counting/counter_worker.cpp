@@ -68,7 +68,7 @@ bool PrepareHosts(CounterJob& job, const char* chip, const uint8_t* availability
     if (opened != kSuccess) return Fail(job, "cuptiProfilerHostInitialize", opened);
     uint32_t result = host.AddMetrics(pass.names, pass.count);
     if (result == kSuccess) result = host.MakeImage();
-    job.usable[i] = result == kSuccess && (host.passes() == 1 || job.plan->replay != nullptr);
+    job.usable[i] = result == kSuccess && host.passes() == 1;
     if (!job.usable[i]) SayLeftOut(pass, result, host.passes());
   }
   return true;

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/loop_follower.h"
-#include "inject/counting/capture_watch.h"
 #include "inject/counting/common_start.h"
 #include "inject/counting/counter_worker.h"
-#include "inject/counting/launch_choice.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
@@ -27,41 +24,16 @@ constexpr uint32_t kExitTimeoutMs = 1000;
 constexpr uint32_t kWorkerTimeoutMs = 60'000;
 constexpr uint32_t kFlushTimeoutMs = 1000;
 
-// Why launches that were asked for were not replayed, by LaunchFate and for what is seen later.
-enum Refusal : size_t { kInCapture = size_t(LaunchFate::kCount), kTooMany, kWithOthers, kRefusals };
-constexpr const char* kRefusalTexts[kRefusals] = {
-    nullptr,
-    nullptr,
-    "collectives, which other GPUs would not run again",
-    "cooperative launches",
-    "CUDA graphs, whose kernels have no launch of their own",
-    "beside the capture of a graph",
-    "after as many as are replayed",
-    "beside launches of other threads, or not in all passes"};
-
 class StepCounters {
  public:
   bool Open(const Library& library);
   void IterationEnded(uint64_t number);
-  void OnLaunch(uint32_t cbid, const CallbackData& call);
-  bool replays() const { return job_.plan->replay != nullptr; }
   void Finish();
   void Forget() { phase_ = Phase::kOff; }
   bool is_on() const { return phase_ != Phase::kOff; }
 
  private:
-  enum class Phase {
-    kOff,
-    kUnprepared,
-    kPreparing,
-    kIdle,
-    kSettling,
-    kCounting,
-    kEvaluating,
-    kReplaying
-  };
-  // Who may touch the session while launches are replayed: nobody but the thread of one launch.
-  enum ReplayTurn : uint32_t { kNoReplays, kWaiting, kInLaunch };
+  enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kSettling, kCounting, kEvaluating };
 
   uint32_t NextUsable(uint32_t pass) const;
   void BeginPassFrom(uint32_t pass);
@@ -72,10 +44,6 @@ class StepCounters {
   void EndRound();
   void WriteRange(uint32_t range, uint64_t iteration, uint64_t begin_ticks, uint64_t end_ticks,
                   uint64_t switch_ns);
-  void BeginReplays();
-  bool BeginReplay();
-  void EndReplay();
-  void EndReplays();
   void TurnOff(const char* call, uint32_t result, const char* metrics = nullptr);
   uint32_t CountedKernels() const { return static_cast<uint32_t>(job_.session->ranges()); }
   bool each_kernel() const { return job_.plan->kernel_room != 0; }
@@ -103,12 +71,6 @@ class StepCounters {
   uint64_t round_ns_ = 0;      // of switching, in this round
   int64_t next_round_ns_ = 0;  // CLOCK_MONOTONIC
   bool has_counted_ = false;
-
-  std::atomic<uint32_t> replay_turn_{kNoReplays};
-  uint32_t launch_ = 0;  // correlation of the one that is replayed
-  std::optional<BetweenCaptures> between_captures_;
-  uint64_t replays_ = 0;
-  uint64_t refused_[kRefusals] = {};
 };
 
 // Never destroyed: the worker outlives main.
@@ -179,9 +141,7 @@ void StepCounters::IterationEnded(uint64_t number) {
         return;
       }
       round_ns_ = 0;
-      return replays() ? BeginReplays() : BeginPassFrom(0);
-    case Phase::kReplaying:
-      return EndReplays();
+      return BeginPassFrom(0);
     case Phase::kSettling:
       return BeginStep();
     case Phase::kCounting:
@@ -327,111 +287,8 @@ void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin
                   end_ticks);
 }
 
-// From here on launches of the next iteration are replayed.
-void StepCounters::BeginReplays() {
-  job_.pass = NextUsable(0);
-  if (job_.pass == job_.plan->count) return EndRound();
-  phase_ = Phase::kReplaying;
-  replay_turn_.store(kWaiting, std::memory_order_release);
-}
-
-void StepCounters::OnLaunch(uint32_t cbid, const CallbackData& call) {
-  constexpr uint32_t kEnter = 0;
-  if (call.site != kEnter) {
-    if (replay_turn_.load(std::memory_order_acquire) != kInLaunch || launch_ != call.correlation ||
-        !between_captures_) {
-      return;
-    }
-    EndReplay();
-    between_captures_.reset();
-    replay_turn_.store(phase_ == Phase::kOff ? kNoReplays : kWaiting, std::memory_order_release);
-    return;
-  }
-  uint32_t waiting = kWaiting;
-  if (replay_turn_.load(std::memory_order_relaxed) != kWaiting) return;
-  const LaunchFate fate = JudgeLaunch(cbid, call, job_.plan->replay);
-  if (fate == LaunchFate::kNotAsked || !replay_turn_.compare_exchange_strong(waiting, kInLaunch)) {
-    return;
-  }
-  launch_ = call.correlation;
-  bool begun = false;
-  if (fate != LaunchFate::kReplayed) {
-    ++refused_[size_t(fate)];
-  } else if (replays_ == job_.plan->most_replays) {
-    ++refused_[kTooMany];
-  } else if (between_captures_.emplace(); !*between_captures_) {
-    ++refused_[kInCapture];
-  } else {
-    begun = BeginReplay();
-  }
-  if (begun) return;
-  between_captures_.reset();
-  replay_turn_.store(phase_ == Phase::kOff ? kNoReplays : kWaiting, std::memory_order_release);
-}
-
-// What was launched before has run to its end, so that nothing else is counted.
-bool StepCounters::BeginReplay() {
-  static auto* const synchronize = reinterpret_cast<int (*)()>(DriverSymbol("cuCtxSynchronize"));
-  constexpr size_t kRoom = 2;  // one more, which shows that the kernel was not alone
-  const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
-  CounterSession& session = *job_.session;
-  const bool begun = (synchronize == nullptr || synchronize() == 0) &&
-                     session.Enable(job_.context) &&
-                     session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass],
-                                   counters::kAutoRange, kRoom, counters::kKernelReplay);
-  if (!begun) {
-    TurnOff(session.failed_call(), session.result());
-    return false;
-  }
-  switch_ns_ = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
-  begin_ticks_ = Ticks();
-  return true;
-}
-
-void StepCounters::EndReplay() {
-  CounterSession& session = *job_.session;
-  const uint64_t end_ticks = Ticks();
-  if (!session.End()) return TurnOff(session.failed_call(), session.result());
-  if (CountedKernels() != 1 || !session.has_all_passes()) {
-    ++refused_[kWithOthers];
-    return session.Disable();
-  }
-  ++replays_;
-  has_counted_ = true;
-  job_.first_range = ++ranges_;
-  WriteRange(ranges_, iteration_ + 1, begin_ticks_, end_ticks, switch_ns_);
-  GiveToWorker(job_, CounterTurn::kEvaluate);
-  WaitForWorker(job_, kWorkerTimeoutMs);
-  if (!IsWithProgram(job_)) return;
-  if (job_.failed_call != nullptr) {
-    return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
-  }
-  session.Disable();
-}
-
-// A launch that is being replayed on another thread is waited for by looking again later.
-void StepCounters::EndReplays() {
-  uint32_t waiting = kWaiting;
-  if (!replay_turn_.compare_exchange_strong(waiting, kNoReplays)) return;
-  Flush(false, kFlushTimeoutMs);
-  phase_ = Phase::kOff;
-  uint64_t refused = 0;
-  for (size_t i = 0; i < kRefusals; ++i) {
-    if (refused_[i] == 0) continue;
-    refused += refused_[i];
-    char what[64];
-    Text words(what, sizeof what);
-    words.Add("launches that were not replayed, ").Add(refused_[i]).Add(": ");
-    SayCounters(what, kRefusalTexts[i]);
-  }
-  if (replays_ == 0 && refused == 0) {
-    SayCounters("no kernel was replayed: ", "none in the step has a name with words of --kernel");
-  }
-}
-
 void StepCounters::Finish() {
   if (phase_ == Phase::kOff) return;
-  if (phase_ == Phase::kReplaying) return EndReplays();
   WaitForWorker(job_, kExitTimeoutMs);
   if (has_counted_ || job_.failed_call != nullptr || !IsWithProgram(job_)) {
     if (IsWithProgram(job_) && job_.failed_call != nullptr) {
@@ -463,21 +320,13 @@ void OnIteration(uint64_t number) { g_counters->IterationEnded(number); }
 
 }  // namespace
 
-bool PrepareStepCounters(const Library& library, void* subscriber) {
+bool PrepareStepCounters(const Library& library) {
   if (!HasOption(Control()->extra, "counters.pass=")) return false;
   auto* const made = new (g_memory) StepCounters;
   if (!made->Open(library)) return false;
   g_counters = made;
   g_on_iteration = OnIteration;
-  if (!made->replays()) return true;
-  for (const uint16_t cbid : kLaunchCalls) {
-    library.cuptiEnableCallback(1, subscriber, kDriverApi, cbid);
-  }
   return true;
-}
-
-void OnLaunchCall(uint32_t cbid, const CallbackData& call) {
-  if (g_counters != nullptr && g_counters->replays()) g_counters->OnLaunch(cbid, call);
 }
 
 void FinishStepCounters() {

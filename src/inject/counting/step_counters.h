@@ -1,7 +1,6 @@
 // Hardware counters of whole steps, or of each kernel of some steps: the plan's passes take turns
 // from iteration to iteration of the training loop (docs/design/0023-counters.md). Nothing is
-// replayed but, on request, single kernels. All calls but those that say so are made where an
-// iteration ends, by the thread that trains.
+// replayed. All calls but the last are made where an iteration ends, by the thread that trains.
 #pragma once
 
 #include "inject/cupti/library.h"
@@ -9,13 +8,10 @@
 namespace batchlight::inject::cupti {
 
 // Counters are read in this process if the session asks for them. Whatever prevents it is a Reason.
-bool PrepareStepCounters(const Library& library, void* subscriber);
+bool PrepareStepCounters(const Library& library);
 
 // Whether they have not been read to the end yet.
 bool IsReadingCounters();
-
-// What CUPTI calls for a launch, once kernels are replayed: any thread.
-void OnLaunchCall(uint32_t cbid, const CallbackData& call);
 
 // The process ends: values that are being worked out get into the recording.
 void FinishStepCounters();
