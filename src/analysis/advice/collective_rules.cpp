@@ -116,7 +116,17 @@ namespace {
 
 // Up to when the process is known to have run.
 int64_t EndOf(const Store& store, size_t process) {
-  return std::min(store.processes.end_ns[process], store.duration_ns);
+  int64_t end_ns = std::min(store.processes.end_ns[process], store.duration_ns);
+  // Of one that still runs the looks from outside go on while it stands.
+  const ProcessUsageTable& usage = store.process_usage;
+  if (store.processes.end_ns[process] >= store.duration_ns) {
+    for (size_t row = 0; row < usage.size(); ++row) {
+      if (usage.process[row] == ProcessId::At(process)) {
+        end_ns = std::max(end_ns, usage.start_ns[row]);
+      }
+    }
+  }
+  return end_ns;
 }
 
 // Whether a rank's process goes on, or has failed: of jobs that came to their end nothing hung.

@@ -190,15 +190,25 @@ SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
   return SumOf(workers);
 }
 
-// "`__getitem__` (data.py:31)"; "": not known.
-std::string LoadingFunctions(const RunMeasures& run, const ProcessSteps& main, bool single) {
-  return FunctionTexts(*run.store, single ? run.loop_work.loading : CodeOfWorkers(run, main));
-}
+struct LoadingCode {
+  std::string first;   // "`__getitem__` (data.py:31)"; "": not known
+  std::string names;   // up to three
+  std::string called;  // "`ZipExtFile._read1` of zipfile"; "": nothing of packages
 
-// " Most of it is in `__getitem__` (data.py:31)."
-std::string LoadingCode(const std::string& names, bool single) {
-  if (names.empty()) return "";
-  return (single ? " Most of it is in " : " The workers are mostly in ") + names + ".";
+  // " Most of it is in `__getitem__` (data.py:31)."
+  std::string Sentence(bool single) const {
+    if (names.empty()) return "";
+    return (single ? " Most of it is in " : " The workers are mostly in ") + names +
+           (called.empty() ? "" : ", much of that in " + called) + ".";
+  }
+};
+
+LoadingCode FindLoadingCode(const RunMeasures& run, const ProcessSteps& main, bool single) {
+  const SampledTime time = single ? run.loop_work.loading : CodeOfWorkers(run, main);
+  LoadingCode code{.first = FunctionTexts(*run.store, time, 1),
+                   .names = FunctionTexts(*run.store, time)};
+  if (!code.names.empty()) code.called = CalledText(*run.store, time);
+  return code;
 }
 
 // What to do where the training process loads by itself.
@@ -221,10 +231,13 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors,
 }
 
 // What to do where the workers there are do not keep up.
-std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& processors) {
+std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& processors,
+                              const LoadingCode& code) {
+  const std::string what = code.names.empty()
+                               ? "the work of a sample cheaper (decode, augment, collate)"
+                               : code.names + " cheaper: read and decode less for a sample";
   const std::string cheaper =
-      std::string("make the work of a sample cheaper (decode, augment, collate)") +
-      (has_gpu ? ", cache it, or move it to the GPU." : " or cache it.");
+      "make " + what + (has_gpu ? ", cache it, or move it to the GPU." : " or cache it.");
   if (processors.no_room()) {
     return "The " + std::to_string(processors.all) + " processors are all in use (" +
            std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
@@ -235,7 +248,11 @@ std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& proce
                                : " (" + std::to_string(workers) + " now, room for " +
                                      std::to_string(processors.free) + " more on " +
                                      std::to_string(processors.all) + " processors)";
-  return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
+  if (code.names.empty()) {
+    return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
+  }
+  return "M" + cheaper.substr(1) + " Or give it more workers" + room +
+         " or a larger prefetch_factor.";
 }
 
 // What to type to learn which part of the loading it is. Without the script's arguments, which the
@@ -286,14 +303,15 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       std::clamp(step_ns - pinning_ns, 0.0, std::max(0.0, removable_ns) * kDataWaitGain * room);
   if (!CanBeSeen(run, gain_ns)) return;
-  const std::string functions = LoadingFunctions(run, *main, single);
+  const LoadingCode code = FindLoadingCode(run, *main, single);
   Finding finding{
-      .title = "Training waits for data",
+      .title =
+          code.first.empty() ? "Training waits for data" : code.first + ": training waits for data",
       .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                        : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
-              LoadingCode(functions, single) +
+              code.Sentence(single) +
               (pinning_counts
                    ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
                          " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."
@@ -308,9 +326,9 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
            .count = 1,
            .per_step_ns = exposed_ns}}};
   if (single)
-    AdviseWorkers(run, processors, functions, &finding);
+    AdviseWorkers(run, processors, code.names, &finding);
   else
-    finding.action = MoreWorkersAction(has_gpu, workers, processors);
+    finding.action = MoreWorkersAction(has_gpu, workers, processors, code);
   finding.action += ProbeCommands(*run.store, *main);
   findings->push_back(std::move(finding));
 }

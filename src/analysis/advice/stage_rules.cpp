@@ -243,16 +243,36 @@ std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
   const CodeSamples samples(*run.store);
   if (samples.empty()) return "";
-  const std::string names =
-      FunctionTexts(*run.store, samples.During(main->thread, SpansOf(*stages, kind)));
-  return names.empty() ? "" : " Most of it is in " + names + ".";
+  const SampledTime time = samples.During(main->thread, SpansOf(*stages, kind));
+  const std::string names = FunctionTexts(*run.store, time);
+  const std::string called = CalledText(*run.store, time);
+  if (names.empty()) return "";
+  return " Most of it is in " + names + (called.empty() ? "" : ", much of that in " + called) + ".";
 }
+
+namespace {
+
+// " Trainer: ..." where it brings the outputs of all batches to the host.
+std::string KeepOutputsText(const std::string& code) {
+  constexpr std::string_view kToHost[] = {"`nested_numpify`", "`numpy_pad_and_concatenate`",
+                                          "`nested_concat`"};
+  const bool to_host = std::any_of(std::begin(kToHost), std::end(kToHost), [&](const auto& name) {
+    return code.find(name) != std::string::npos;
+  });
+  return to_host ? "Trainer(preprocess_logits_for_metrics=...): reduce the logits on the device "
+                   "(argmax) "
+                   "instead of bringing all of them to the host; or batch_eval_metrics=True. "
+                 : "";
+}
+
+}  // namespace
 
 void ValidationCost(const RunMeasures& run, Findings* findings) {
   const Repeated validation = RepeatedStage(run, StageKind::kValidation);
   if (!CouldComeLessOften(validation, kRepeatedShare)) return;
   const std::optional<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
   const std::string name = called ? FunctionText(*run.store, *called) : "";
+  const std::string code = CodeOfStage(run, StageKind::kValidation);
   AddRepeated(
       validation,
       {.title = (called ? name + ": validation takes " : std::string("Validation takes ")) +
@@ -260,10 +280,9 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                      ? "longer than training"
                      : PercentOf(validation.share()) + " of training and validation"),
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
-               " together, training " + TimeOf(validation.training_ns) + "." +
-               CodeOfStage(run, StageKind::kValidation),
+               " together, training " + TimeOf(validation.training_ns) + "." + code,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
-       .action = "Validate every " + Ordinal(validation.times_less) +
+       .action = KeepOutputsText(code) + "Validate every " + Ordinal(validation.times_less) +
                  " time, or on a part of the data; without gradients (torch.no_grad) its batches "
                  "may be two to four times as large" +
                  (validation.starts_workers

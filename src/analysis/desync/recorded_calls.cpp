@@ -23,7 +23,8 @@ struct Track {
 using Tracks = std::map<ProcessId, Track>;
 
 bool IsCounted(const NcclCalls& nccl, const NcclCall& call) {
-  return call.communicator != 0 && !IsBetweenTwo(call.operation) &&
+  const bool known = call.communicator != 0 || nccl.communicators.size() == 1;
+  return known && !IsBetweenTwo(call.operation) &&
          nccl.communicators.at(call.communicator).size() > 1;
 }
 
@@ -48,6 +49,12 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
         if (has_kernel[track.calls[i]]) track.ended = i + 1;
       }
     }
+    // A kernel that others did not come to was broken off: NCCL's watchdog ends it so.
+    size_t all_came = SIZE_MAX;
+    for (const auto& [process, track] : of_processes) {
+      all_came = std::min(all_came, track.calls.size());
+    }
+    for (auto& [process, track] : of_processes) track.ended = std::min(track.ended, all_came);
   }
   return tracks;
 }
@@ -80,10 +87,18 @@ std::vector<bool> WithKernels(const Store& store) {
   return found;
 }
 
+// Behind a window of steps or seconds calls are not recorded, and ends of the last may be missing.
+bool RecordsUpToTheEnd(const Store& store) {
+  constexpr int64_t kAboutNs = 1'000'000'000;
+  const CaptureWindowsTable& windows = store.capture_windows;
+  if (windows.size() == 0) return true;
+  return windows.size() == 1 && windows.end_ns[0] >= store.duration_ns - kAboutNs;
+}
+
 }  // namespace
 
 std::vector<FlightDump> LastRecordedCalls(const Store& store) {
-  if (store.capture_windows.size() > 0) return {};
+  if (!RecordsUpToTheEnd(store)) return {};
   const NcclCalls nccl = FindNcclCalls(store);
   if (nccl.calls.empty()) return {};
   const std::vector<int32_t> rank_of = FindProcessRanks(store);

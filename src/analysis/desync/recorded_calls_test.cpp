@@ -53,9 +53,21 @@ TEST(RecordedCalls, AKernelEndsTheCallsBefore) {
   EXPECT_TRUE(FindDesync(dumps).found.empty());
 }
 
+// NCCL's watchdog breaks the kernel off after a while.
+TEST(RecordedCalls, AKernelThatOthersDidNotComeToEndsNothing) {
+  const Store store = Job({5, 4, 5}, 5);
+  const DesyncResult result = FindDesync(LastRecordedCalls(store));
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].others, (std::vector<int32_t>{1}));
+  EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 2}));
+}
+
 TEST(RecordedCalls, NothingIsToldOfWindowsOrWithoutKernels) {
   Store store = Job({5, 4, 5}, 4);
-  store.capture_windows.Append({.start_ns = 0, .end_ns = 50'000});
+  store.duration_ns = 5'000'000'000;
+  store.capture_windows.Append({.start_ns = 0, .end_ns = store.duration_ns});
+  EXPECT_FALSE(LastRecordedCalls(store).empty()) << "all of the run";
+  store.capture_windows.end_ns[0] = 50'000;
   EXPECT_TRUE(LastRecordedCalls(store).empty());
   EXPECT_TRUE(LastRecordedCalls(Job({5, 4}, 0)).empty());
   EXPECT_TRUE(LastRecordedCalls(Job({5}, 4)).empty()) << "one rank";

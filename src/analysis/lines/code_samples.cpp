@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kNamedShare = 0.1;
 constexpr double kMostOfIt = 0.5;
+constexpr double kCalledShare = 0.2;
 
 // "Replay.sample.<locals>.<listcomp>" -> "Replay.sample": what stands inside a function is its own.
 std::string_view Enclosing(std::string_view function) {
@@ -119,18 +120,22 @@ PythonFrameId CodeSamples::OutermostInModule(PythonStackId stack) const {
 template <typename Chooser>
 SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spans,
                                Chooser&& choose) const {
-  LinesOfFunctions lines;
+  LinesOfFunctions lines, innermost;
   SampledTime time;
+  const auto add = [&](PythonFrameId frame, int64_t ns, LinesOfFunctions& to) {
+    if (frame.IsNone()) return;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
+    to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
+  };
   VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
     if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
-    const PythonFrameId frame = choose(stack);
-    if (frame.IsNone()) return;
-    const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    lines[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
+    add(store_.python_stacks.frame[stack.row()], ns, innermost);
+    add(choose(stack), ns, lines);
   });
   time.functions = SumsOf(lines);
+  time.innermost = SumsOf(innermost);
   return time;
 }
 
@@ -190,19 +195,34 @@ bool IsForward(std::string_view function) {
   return (dot == function.npos ? function : function.substr(dot + 1)) == "forward";
 }
 
-SampledTime SumOf(const std::vector<SampledTime>& times) {
-  SampledTime sum;
+namespace {
+
+std::vector<SampledFunction> SumOf(const std::vector<SampledTime>& times,
+                                   std::vector<SampledFunction> SampledTime::*which) {
   std::map<FunctionName, SampledFunction> functions;
   for (const SampledTime& time : times) {
-    sum.all_ns += time.all_ns;
-    for (const SampledFunction& function : time.functions) {
+    for (const SampledFunction& function : time.*which) {
       const auto [place, added] =
           functions.try_emplace({function.file, function.function}, function);
       if (!added) place->second.ns += function.ns;
     }
   }
-  for (const auto& [key, function] : functions) sum.functions.push_back(function);
-  Sort(sum.functions);
+  std::vector<SampledFunction> sum;
+  for (const auto& [key, function] : functions) sum.push_back(function);
+  Sort(sum);
+  return sum;
+}
+
+}  // namespace
+
+SampledTime SumOf(const std::vector<SampledTime>& times) {
+  SampledTime sum;
+  for (const SampledTime& time : times) {
+    sum.all_ns += time.all_ns;
+    sum.cpu_ns += time.cpu_ns;
+  }
+  sum.functions = SumOf(times, &SampledTime::functions);
+  sum.innermost = SumOf(times, &SampledTime::innermost);
   return sum;
 }
 
@@ -224,6 +244,22 @@ std::string FunctionTexts(const Store& store, const SampledTime& time, size_t mo
     text += (i > 0 ? ", " : "") + FunctionText(store, time.functions[i]);
   }
   return named_ns > kMostOfIt * static_cast<double>(time.all_ns) ? text : "";
+}
+
+std::string CalledText(const Store& store, const SampledTime& time) {
+  constexpr size_t kMost = 2;
+  std::string text;
+  size_t named = 0;
+  for (const SampledFunction& function : time.innermost) {
+    if (double(function.ns) < kCalledShare * double(time.all_ns) || named == kMost) break;
+    const std::string_view file = store.Text(function.file);
+    const SourceOwner owner = OwnerOfSource(file);
+    const std::string_view module = InstalledModule(file);
+    if (owner == SourceOwner::kUser || owner == SourceOwner::kPyTorch || module.empty()) continue;
+    if (IsForward(function.function)) continue;
+    text += (named++ > 0 ? ", `" : "`") + function.function + "` of " + std::string(module);
+  }
+  return text;
 }
 
 }  // namespace batchlight

@@ -26,6 +26,7 @@ struct SampledFunction {
 
 struct SampledTime {
   std::vector<SampledFunction> functions;  // by falling time
+  std::vector<SampledFunction> innermost;  // of all looks, whatever code they are of; the same way
   int64_t all_ns = 0;                      // of all samples, whatever code they are of
   int64_t cpu_ns = 0;                      // of that, on a processor
 };
@@ -80,5 +81,9 @@ inline constexpr size_t kNamedFunctions = 3;
 // (data.py:7), `collect` (train.py:42)". "" where they do not hold half of it.
 std::string FunctionTexts(const Store& store, const SampledTime& time,
                           size_t most = kNamedFunctions);
+// What of packages and of Python itself they call for it: "`ZipExtFile._read1` of zipfile". Those
+// that hold a fifth of the time, two at most; "" where none does. PyTorch's own and forwards say
+// nothing.
+std::string CalledText(const Store& store, const SampledTime& time);
 
 }  // namespace batchlight

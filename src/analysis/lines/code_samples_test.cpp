@@ -115,6 +115,18 @@ TEST_F(CodeSamplesTest, WhatALoopCallsIsTheOutermostFunctionThatIsNotItsOwn) {
   EXPECT_EQ(FunctionText(store_, called.functions[0]), "`evaluate` (train.py:8)");
 }
 
+TEST_F(CodeSamplesTest, WhatPackagesDoForItIsNamed) {
+  const PythonStackId read = Frame("/home/u/data.py", "Shards.read", 45);
+  const PythonStackId load = Frame("/x/site-packages/numpy/lib/npyio.py", "load", 7, read);
+  Sample(0, 60, Frame("/usr/lib/python3.12/zipfile/__init__.py", "ZipExtFile._read1", 9, load));
+  Sample(60, 70, load);
+  Sample(70, 100, read);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 200}});
+  EXPECT_EQ(CalledText(store_, time), "`ZipExtFile._read1` of zipfile");
+  EXPECT_EQ(CalledText(store_, SumOf({time, time})), "`ZipExtFile._read1` of zipfile");
+  EXPECT_EQ(FunctionTexts(store_, time, 1), "`Shards.read` (data.py:45)");
+}
+
 TEST_F(CodeSamplesTest, WithoutSamplesThereIsNothing) {
   const CodeSamples samples(store_);
   EXPECT_TRUE(samples.empty());

@@ -41,6 +41,23 @@ bool IsDataLoader(std::string_view file) { return Has(file, "-packages/torch/uti
 
 bool IsImporting(std::string_view file) { return file.starts_with("<frozen importlib"); }
 
+std::string_view InstalledModule(std::string_view file) {
+  std::string_view rest;
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+    if (const size_t at = file.rfind(folder); at != file.npos) {
+      rest = file.substr(at + folder.size());
+    }
+  }
+  if (rest.empty()) {
+    const size_t at = file.find("/python3.");
+    const size_t end = at == file.npos ? at : file.find('/', at + 1);
+    if (end == file.npos) return "";
+    rest = file.substr(end + 1);
+  }
+  rest = rest.substr(0, rest.find('/'));
+  return rest.ends_with(".py") ? rest.substr(0, rest.size() - 3) : rest;
+}
+
 std::string_view ShortFile(std::string_view file) {
   if (file.starts_with('<')) return file;
   const size_t slash = file.rfind('/');

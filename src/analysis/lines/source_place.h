@@ -17,6 +17,11 @@ bool IsOptimizer(std::string_view file);
 bool IsDataLoader(std::string_view file);
 bool IsImporting(std::string_view file);
 
+// The package or module of Python that a file is installed as: "transformers" of
+// ".../site-packages/transformers/trainer.py", "zipfile" of ".../python3.12/zipfile/__init__.py";
+// "" for others.
+std::string_view InstalledModule(std::string_view file);
+
 // "model.py" of "/home/user/model.py"; generated names as they are.
 std::string_view ShortFile(std::string_view file);
 

@@ -41,6 +41,16 @@ TEST(SourcePlace, KnowsTheFilesThatSayWhatTheyCallFor) {
   EXPECT_FALSE(IsImporting("<frozen runpy>"));
 }
 
+TEST(SourcePlace, NamesWhatIsInstalled) {
+  EXPECT_EQ(InstalledModule("/venv/lib/python3.11/site-packages/transformers/trainer.py"),
+            "transformers");
+  EXPECT_EQ(InstalledModule("/usr/lib/python3/dist-packages/six.py"), "six");
+  EXPECT_EQ(InstalledModule("/usr/lib/python3.12/zipfile/__init__.py"), "zipfile");
+  EXPECT_EQ(InstalledModule("/usr/lib/python3.12/gzip.py"), "gzip");
+  EXPECT_EQ(InstalledModule("/home/u/train.py"), "");
+  EXPECT_EQ(InstalledModule("<string>"), "");
+}
+
 TEST(SourcePlace, ShortensPaths) {
   EXPECT_EQ(ShortFile("/home/user/train.py"), "train.py");
   EXPECT_EQ(ShortFile("train.py"), "train.py");
