@@ -114,6 +114,21 @@ class TheProgramIsAsWithoutUs(InFolder):
         with open(counter, "rb") as file:
             self.assertEqual(struct.unpack("<QQ", file.read(16))[1], 2)
 
+    def test_who_asks_the_job_to_end_need_not_wait_for_what_it_left(self):
+        tool = self.begin("profile", "-f", "-o", "run", "sh", "-c", "sleep 600 & echo $!; wait",
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        readable, _, _ = select.select([tool.stdout], [], [], LONG_S)
+        self.assertTrue(readable, "the program does not start")
+        child = int(tool.stdout.readline())
+        try:
+            tool.send_signal(signal.SIGTERM)
+            self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
+            self.assertIn("goes on, unrecorded", str(tool.stderr.read()))
+            os.kill(child, 0)
+        finally:
+            os.kill(child, signal.SIGKILL)
+        self.opens()
+
     def test_install_under_a_path_that_ld_preload_cannot_hold(self):
         prefix = self.path("a folder: with spaces")
         for part in ("bin/batchlight", "lib/libbatchlight_inject.so"):

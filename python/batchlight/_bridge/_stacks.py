@@ -8,11 +8,12 @@ import _batchlight_native as _native
 
 
 def install(record, publish):
-    # Lines apart, a call over several of them, a generator, exec'ed code and names that are not ASCII.
+    # Lines apart, a call over several of them, a generator, exec'ed code and a file name that is not ASCII.
+    # (An identifier would make the parser import unicodedata, which may be a file of the program's.)
     names = {}
-    source = "def pr\u00fcfung(walk):\n\n    return [\n        1,\n        walk(),\n    ]\n"
+    source = "def examine(walk):\n\n    return [\n        1,\n        walk(),\n    ]\n"
     exec(compile(source, "<h\u00f6hle \u6d1e>", "exec"), names)
-    described = names["pr\u00fcfung"]
+    described = names["examine"]
     if record and next(_generate(described, _native.record_stacks)):
         # Before the interpreter frees the frames of threads that outlive it.
         atexit.register(_native.stop_stacks)

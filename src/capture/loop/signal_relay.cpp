@@ -59,6 +59,7 @@ void SignalRelay::ReadSignals() {
     } else if (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH) {
       kill(-program_, signal);  // these are for the whole job
     } else {
+      asked_to_end_ = asked_to_end_ || signal == SIGTERM || signal == SIGHUP;
       kill(program_, signal);
     }
   }

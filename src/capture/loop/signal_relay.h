@@ -32,6 +32,8 @@ class SignalRelay {
   // From now on SIGINT, SIGTERM and SIGHUP call `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.
   bool ProgramEnded(std::function<void()> interrupted);
+  // Whether SIGTERM or SIGHUP came for the program: somebody wants the whole job to end.
+  bool asked_to_end() const { return asked_to_end_; }
   // The program was stopped by `stop_signal`: if the terminal did that, the tool stops as well,
   // and the program continues when the tool does.
   void ProgramStopped(int stop_signal);
@@ -44,6 +46,7 @@ class SignalRelay {
   sigset_t original_mask_{};
   int fd_ = -1;
   pid_t program_ = -1;
+  bool asked_to_end_ = false;
   std::function<void()> child_changed_;
   std::function<void()> interrupted_;
 };

@@ -91,7 +91,7 @@ std::string Exchange(int fd, const sockaddr_in& to, std::string_view request, in
     if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
   }
   std::string answer;
-  while (answer.find('\r') == std::string::npos && answer.size() < 200) {
+  while (answer.find_first_of("\r\n") == std::string::npos && answer.size() < 200) {
     char bytes[200];
     if (!Await(fd, POLLIN, end_fd, until_ns)) return "";
     const ssize_t count = recv(fd, bytes, sizeof bytes, 0);
@@ -99,7 +99,7 @@ std::string Exchange(int fd, const sockaddr_in& to, std::string_view request, in
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return "";
     if (count > 0) answer.append(bytes, static_cast<size_t>(count));
   }
-  return answer.substr(0, answer.find('\r'));
+  return answer.substr(0, answer.find_first_of("\r\n"));
 }
 
 }  // namespace

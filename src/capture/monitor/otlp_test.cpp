@@ -113,12 +113,14 @@ TEST(OtlpTest, IsPosted) {
   for (const auto& [answer, taken] : {std::pair("HTTP/1.1 200 OK\r\n\r\n{}", true),
                                       {"HTTP/1.0 204 No Content\r\n\r\n", true},
                                       {"HTTP/1.1 400 Bad Request\r\n\r\n", false},
+                                      {"HTTP/1.1 500 No\n\nFiles\n  forged\r\n", false},
                                       {"", false}}) {
     std::string request;
     std::thread collector([&, answer = answer] { request = listener.Answer(answer); });
     const Status sent = listener.Sender().Send("a body that has an end", -1);
     collector.join();
     EXPECT_EQ(sent.ok(), taken) << answer << sent.message();
+    EXPECT_EQ(sent.message().find('\n'), std::string::npos) << "a line of the collector's";
     EXPECT_TRUE(request.starts_with("POST /v1/metrics HTTP/1.1\r\nHost: 127.0.0.1:")) << request;
     EXPECT_NE(request.find("\r\nContent-Length: 22\r\n"), std::string::npos) << request;
   }

@@ -14,6 +14,9 @@ namespace batchlight::capture {
 namespace {
 
 constexpr double kSayWaitingAfterS = 2;
+// For what a program that was asked to end leaves running: to save, and to end by itself. Batch
+// systems kill what takes longer than half a minute.
+constexpr double kEndWithinS = 10;
 constexpr double kMemoryLookS = 0.1;
 
 }  // namespace
@@ -23,7 +26,8 @@ Result<SessionEnd> Session::Run() {
   if (failed) return *failed;
   if (recording_->lies_in_memory()) memory_look_.Start(kMemoryLookS);
   while (!IsOver(life_)) {
-    loop_.Wait(Timer::TimeoutMs({&delay_, &duration_, &say_waiting_, &memory_look_}));
+    loop_.Wait(
+        Timer::TimeoutMs({&delay_, &duration_, &say_waiting_, &stop_waiting_, &memory_look_}));
     CheckTimers();
   }
   return Finish();
@@ -38,8 +42,10 @@ void Session::Note(LifeEvent event) {
   const Life before = std::exchange(life_, Next(life_, event, facts));
   if (WaitsAfterProgram(life_) && !WaitsAfterProgram(before)) {
     say_waiting_.Start(kSayWaitingAfterS);
+    if (signals_.asked_to_end()) stop_waiting_.Start(kEndWithinS);
   } else if (!WaitsAfterProgram(life_)) {
     say_waiting_.Stop();
+    stop_waiting_.Stop();
   }
   if (!MayCollect(life_)) {
     delay_.Stop();
@@ -63,6 +69,10 @@ void Session::CheckTimers() {
     memory_look_.Start(kMemoryLookS);
   }
   if (duration_.Due()) End("the duration is over");
+  if (stop_waiting_.Due()) {
+    notice_("the job was asked to end; what the program left running goes on, unrecorded");
+    Note(LifeEvent::kInterrupted);
+  }
   if (say_waiting_.Due()) {
     notice_(
         "the program has ended; waiting for processes that it left running. Ctrl-C stops "

@@ -137,7 +137,8 @@ class Session : private SessionCommands {
 
   Life life_ = Life::kRunning;
   Timer memory_look_;  // while the recording lies in memory
-  Timer say_waiting_;  // while WaitsAfterProgram()
+  Timer say_waiting_;   // while WaitsAfterProgram()
+  Timer stop_waiting_;  // of that, where the job was asked to end
   Collection collection_;
   Timer delay_;     // while kDelayed
   Timer duration_;  // from the first kOn, while MayCollect()
