@@ -136,7 +136,7 @@ class Session : private SessionCommands {
   pid_t program_pid_ = -1;
 
   Life life_ = Life::kRunning;
-  Timer memory_look_;  // while the recording lies in memory
+  Timer memory_look_;   // while the recording lies in memory
   Timer say_waiting_;   // while WaitsAfterProgram()
   Timer stop_waiting_;  // of that, where the job was asked to end
   Collection collection_;
