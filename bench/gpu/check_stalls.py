@@ -211,6 +211,13 @@ def sampled_shares(run):
     return shares(every), shares(twins)
 
 
+def number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return 0
+
+
 def ncu_shares():
     """Of the same launches: samples, those without an issue, and cycles of warps for an instruction."""
     rows = ncu([PYTHON, LOOP, "triton:1"], "--section", "WarpStateStats", "--section", "SourceCounters", "--page", "raw",
@@ -221,7 +228,7 @@ def ncu_shares():
             if not row.get("ID") or not value:
                 continue
             base = name.split(".")[0].split(" ")[0]
-            count = float(value.replace(",", "")) if value.replace(",", "").replace(".", "").isdigit() else 0
+            count = number(value)  # 0: a text, as the host's address
             if base.startswith(PREFIX) and base.endswith(TWIN):
                 twins[base[len(PREFIX):-len(TWIN)]] += count
             elif base.startswith(PREFIX):
