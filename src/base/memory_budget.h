@@ -21,7 +21,7 @@ class MemoryWatch {
  public:
   explicit MemoryWatch(std::string path);
 
-  // Error (kInput) once reading took half of what was free when it began: to order and join what
+  // Error (kInput) once reading took a third of what was free when it began: to order and join what
   // was read takes as much again. Costs as much as reading a small file of /proc.
   Status Check() const;
 

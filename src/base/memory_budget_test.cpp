@@ -20,7 +20,7 @@ TEST(CheckMemory, SaysHowMuchIsNeededAndWhatToDo) {
   EXPECT_NE(status.message().find("2.0 GB are free"), std::string::npos);
 }
 
-TEST(MemoryWatch, StopsAtHalfOfWhatWasFree) {
+TEST(MemoryWatch, StopsAtAThirdOfWhatWasFree) {
   setenv("BATCHLIGHT_MEMORY", "100000000", 1);
   const MemoryWatch watch("trace.json");
   EXPECT_TRUE(watch.Check().ok());

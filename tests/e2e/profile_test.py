@@ -115,7 +115,7 @@ class TheProgramIsAsWithoutUs(InFolder):
             self.assertEqual(struct.unpack("<QQ", file.read(16))[1], 2)
 
     def test_who_asks_the_job_to_end_need_not_wait_for_what_it_left(self):
-        tool = self.begin("profile", "-f", "-o", "run", "sh", "-c", "sleep 600 & echo $!; wait",
+        tool = self.begin("profile", "-f", "-o", "run", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!; wait",
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         readable, _, _ = select.select([tool.stdout], [], [], LONG_S)
         self.assertTrue(readable, "the program does not start")
@@ -127,7 +127,7 @@ class TheProgramIsAsWithoutUs(InFolder):
             os.kill(child, 0)
         finally:
             os.kill(child, signal.SIGKILL)
-        self.opens()
+        self.opens("run.batchlight")
 
     def test_install_under_a_path_that_ld_preload_cannot_hold(self):
         prefix = self.path("a folder: with spaces")

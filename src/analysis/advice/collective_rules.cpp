@@ -7,7 +7,6 @@
 #include "analysis/advice/rules.h"
 #include "analysis/desync/desync_sentence.h"
 #include "analysis/desync/recorded_calls.h"
-#include "analysis/ranks/process_ranks.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
@@ -129,34 +128,37 @@ int64_t EndOf(const Store& store, size_t process) {
   return end_ns;
 }
 
-// Whether a rank's process goes on, or has failed: of jobs that came to their end nothing hung.
-bool MayHang(const Store& store) {
-  const std::vector<int32_t> ranks = FindProcessRanks(store);
-  for (size_t row = 0; row < ranks.size(); ++row) {
-    if (ranks[row] >= 0 && store.processes.exit_code[row] != 0) return true;
+// Whether a rank goes on, or has failed: of jobs that came to their end nothing hung.
+bool MayHang(const Store& store, const RecordedCalls& calls) {
+  return std::any_of(calls.processes.begin(), calls.processes.end(), [&](ProcessId process) {
+    return store.processes.exit_code[process.row()] != 0;
+  });
+}
+
+ProcessId ProcessOfRank(const RecordedCalls& calls, int32_t rank) {
+  for (size_t i = 0; i < calls.dumps.size(); ++i) {
+    if (calls.dumps[i].rank == rank) return calls.processes[i];
   }
-  return false;
+  return {};
 }
 
 // The last moment at which one of these ranks was there, ns.
-int64_t EndOfRanks(const Store& store, const std::vector<int32_t>& ranks) {
-  const std::vector<int32_t> rank_of = FindProcessRanks(store);
+int64_t EndOfRanks(const Store& store, const RecordedCalls& calls,
+                   const std::vector<int32_t>& ranks) {
   int64_t end_ns = 0;
-  for (size_t row = 0; row < rank_of.size(); ++row) {
-    if (std::find(ranks.begin(), ranks.end(), rank_of[row]) == ranks.end()) continue;
-    end_ns = std::max(end_ns, EndOf(store, row));
+  for (const int32_t rank : ranks) {
+    end_ns = std::max(end_ns, EndOf(store, ProcessOfRank(calls, rank).row()));
   }
   return end_ns;
 }
 
 // " Rank 1 was last seen in `validate`, 41.2 s before."; "" where it recorded nothing.
-std::string LastSeen(const Store& store, int32_t rank, int64_t now_ns) {
-  const std::vector<int32_t> rank_of = FindProcessRanks(store);
+std::string LastSeen(const Store& store, const RecordedCalls& calls, int32_t rank, int64_t now_ns) {
+  const ProcessId of_rank = ProcessOfRank(calls, rank);
   const NvtxRangesTable& ranges = store.nvtx_ranges;
   size_t last = SIZE_MAX;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    const ProcessId process = store.ProcessOf(ranges.thread[row]);
-    if (process.IsNone() || rank_of[process.row()] != rank) continue;
+    if (store.ProcessOf(ranges.thread[row]) != of_rank || ranges.start_ns[row] > now_ns) continue;
     if (store.Text(ranges.message[row]).starts_with("nccl")) continue;
     if (last == SIZE_MAX || ranges.start_ns[row] > ranges.start_ns[last]) last = row;
   }
@@ -199,19 +201,18 @@ std::string ActionOf(const Desync& found) {
 
 void CollectiveHang(const RunMeasures& run, Findings* findings) {
   const Store& store = *run.store;
-  if (!MayHang(store)) return;
-  const std::vector<FlightDump> dumps = LastRecordedCalls(store);
-  if (dumps.empty()) return;
-  for (const Desync& found : FindDesync(dumps).found) {
+  const RecordedCalls calls = LastRecordedCalls(store);
+  if (calls.dumps.empty() || !MayHang(store, calls)) return;
+  for (const Desync& found : FindDesync(calls.dumps).found) {
     if (found.waiting.empty()) continue;
-    const int64_t now_ns = EndOfRanks(store, found.waiting);
+    const int64_t now_ns = EndOfRanks(store, calls, found.waiting);
     const double waited_ns = double(now_ns - found.since_ns);
     if (waited_ns < std::max(kHangNs, kHangSteps * MeanStepNs(run))) continue;
     Finding& finding = findings->emplace_back();
     finding.rule = "collective-hang";
     finding.title = TitleOf(found);
     finding.seen = DesyncSentence(found) + " They have waited for " + TimeOf(waited_ns) + ".";
-    if (!found.others.empty()) finding.seen += LastSeen(store, found.others[0], now_ns);
+    if (!found.others.empty()) finding.seen += LastSeen(store, calls, found.others[0], now_ns);
     finding.why =
         "A collective ends when all ranks of its group have come; until then none of them goes "
         "on.";

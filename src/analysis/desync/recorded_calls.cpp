@@ -13,6 +13,7 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kMostCalls = 1000;  // of a rank on a communicator
+constexpr int64_t kWorksOnNs = 5'000'000'000;
 
 // The calls of one process on a communicator, in order.
 struct Track {
@@ -28,6 +29,21 @@ bool IsCounted(const NcclCalls& nccl, const NcclCall& call) {
          nccl.communicators.at(call.communicator).size() > 1;
 }
 
+// When each process's GPU last began something, ns.
+std::vector<int64_t> LastWork(const Store& store) {
+  std::vector<int64_t> last(store.processes.size(), INT64_MIN);
+  const auto add = [&](const auto& table) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (table.process[row].IsNone()) continue;
+      int64_t& at = last[table.process[row].row()];
+      at = std::max(at, table.start_ns[row]);
+    }
+  };
+  add(store.kernels);
+  add(store.graph_launches);
+  return last;
+}
+
 std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl) {
   std::map<uint64_t, Tracks> tracks;
   for (uint32_t row = 0; row < nccl.calls.size(); ++row) {
@@ -38,6 +54,7 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
   for (const NcclKernel& kernel : FindNcclKernels(store, nccl)) {
     if (kernel.call != NcclCalls::kNone) has_kernel[kernel.call] = true;
   }
+  const std::vector<int64_t> last_work = LastWork(store);
   const auto start_ns = [&](uint32_t call) {
     return store.nvtx_ranges.start_ns[nccl.calls[call].range];
   };
@@ -46,7 +63,8 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
       std::stable_sort(track.calls.begin(), track.calls.end(),
                        [&](uint32_t a, uint32_t b) { return start_ns(a) < start_ns(b); });
       for (size_t i = 0; i < track.calls.size(); ++i) {
-        if (has_kernel[track.calls[i]]) track.ended = i + 1;
+        const bool works_on = start_ns(track.calls[i]) + kWorksOnNs < last_work[process.row()];
+        if (has_kernel[track.calls[i]] || works_on) track.ended = i + 1;
       }
     }
     // A kernel that others did not come to was broken off: NCCL's watchdog ends it so.
@@ -87,23 +105,25 @@ std::vector<bool> WithKernels(const Store& store) {
   return found;
 }
 
-// Behind a window of steps or seconds calls are not recorded, and ends of the last may be missing.
-bool RecordsUpToTheEnd(const Store& store) {
+// Calls are counted from the first. Behind a window of steps or seconds they are not recorded, and
+// ends of the last may be missing.
+bool RecordsAll(const Store& store) {
   constexpr int64_t kAboutNs = 1'000'000'000;
   const CaptureWindowsTable& windows = store.capture_windows;
   if (windows.size() == 0) return true;
-  return windows.size() == 1 && windows.end_ns[0] >= store.duration_ns - kAboutNs;
+  return windows.size() == 1 && windows.start_ns[0] <= kAboutNs &&
+         windows.end_ns[0] >= store.duration_ns - kAboutNs;
 }
 
 }  // namespace
 
-std::vector<FlightDump> LastRecordedCalls(const Store& store) {
-  if (!RecordsUpToTheEnd(store)) return {};
+RecordedCalls LastRecordedCalls(const Store& store) {
+  if (!RecordsAll(store)) return {};
   const NcclCalls nccl = FindNcclCalls(store);
   if (nccl.calls.empty()) return {};
   const std::vector<int32_t> rank_of = FindProcessRanks(store);
   const std::vector<bool> with_kernels = WithKernels(store);
-  std::map<int32_t, FlightDump> dumps;
+  std::map<int32_t, std::pair<FlightDump, ProcessId>> dumps;
   for (const auto& [id, tracks] : FindTracks(store, nccl)) {
     std::vector<int32_t> ranks;
     size_t first = SIZE_MAX;
@@ -117,7 +137,8 @@ std::vector<FlightDump> LastRecordedCalls(const Store& store) {
     for (const auto& [process, track] : tracks) {
       const int32_t rank = rank_of[process.row()];
       if (rank < 0 || !with_kernels[process.row()]) continue;
-      FlightDump& dump = dumps[rank];
+      auto& [dump, owner] = dumps[rank];
+      owner = process;
       dump.label = "rank " + std::to_string(rank);
       dump.rank = rank;
       const auto group = static_cast<uint32_t>(dump.groups.size());
@@ -130,8 +151,11 @@ std::vector<FlightDump> LastRecordedCalls(const Store& store) {
     }
   }
   if (dumps.size() < 2) return {};
-  std::vector<FlightDump> found;
-  for (auto& [rank, dump] : dumps) found.push_back(std::move(dump));
+  RecordedCalls found;
+  for (auto& [rank, one] : dumps) {
+    found.dumps.push_back(std::move(one.first));
+    found.processes.push_back(one.second);
+  }
   return found;
 }
 

@@ -27,7 +27,7 @@ Store Job(const std::vector<int>& calls, int ended) {
 
 TEST(RecordedCalls, ARankThatHasNotComeIsFound) {
   const Store store = Job({5, 4, 5}, 4);
-  const std::vector<FlightDump> dumps = LastRecordedCalls(store);
+  const std::vector<FlightDump> dumps = LastRecordedCalls(store).dumps;
   ASSERT_EQ(dumps.size(), 3u);
   EXPECT_EQ(dumps[0].calls.size(), 1u) << "what ended on all ranks is over";
   EXPECT_TRUE(dumps[1].calls.empty());
@@ -48,7 +48,7 @@ TEST(RecordedCalls, AKernelEndsTheCallsBefore) {
     job.build().Range(job.thread(rank), "ncclAllReduce", 0, 1000);  // one group with the next
     job.AllReduce(rank, 2000, 4000, 5000);
   }
-  const std::vector<FlightDump> dumps = LastRecordedCalls(job.Build());
+  const std::vector<FlightDump> dumps = LastRecordedCalls(job.Build()).dumps;
   ASSERT_EQ(dumps.size(), 2u);
   EXPECT_TRUE(FindDesync(dumps).found.empty());
 }
@@ -56,21 +56,32 @@ TEST(RecordedCalls, AKernelEndsTheCallsBefore) {
 // NCCL's watchdog breaks the kernel off after a while.
 TEST(RecordedCalls, AKernelThatOthersDidNotComeToEndsNothing) {
   const Store store = Job({5, 4, 5}, 5);
-  const DesyncResult result = FindDesync(LastRecordedCalls(store));
+  const DesyncResult result = FindDesync(LastRecordedCalls(store).dumps);
   ASSERT_EQ(result.found.size(), 1u);
   EXPECT_EQ(result.found[0].others, (std::vector<int32_t>{1}));
   EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 2}));
+}
+
+// A step that is captured into a CUDA graph, and replayed: its calls have no kernel of their own.
+TEST(RecordedCalls, AProcessThatWorksOnWaitsForNobody) {
+  NcclRanks job(2);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    job.AllReduce(rank, 0, 4000, 5000);
+    job.build().Range(job.thread(rank), "ncclAllReduce", 10'000, 11'000);
+    job.build().Kernel(job.thread(rank), "gemm", 9'000'000'000, 9'000'001'000, 9'000'002'000);
+  }
+  EXPECT_TRUE(FindDesync(LastRecordedCalls(job.Build()).dumps).found.empty());
 }
 
 TEST(RecordedCalls, NothingIsToldOfWindowsOrWithoutKernels) {
   Store store = Job({5, 4, 5}, 4);
   store.duration_ns = 5'000'000'000;
   store.capture_windows.Append({.start_ns = 0, .end_ns = store.duration_ns});
-  EXPECT_FALSE(LastRecordedCalls(store).empty()) << "all of the run";
+  EXPECT_FALSE(LastRecordedCalls(store).dumps.empty()) << "all of the run";
   store.capture_windows.end_ns[0] = 50'000;
-  EXPECT_TRUE(LastRecordedCalls(store).empty());
-  EXPECT_TRUE(LastRecordedCalls(Job({5, 4}, 0)).empty());
-  EXPECT_TRUE(LastRecordedCalls(Job({5}, 4)).empty()) << "one rank";
+  EXPECT_TRUE(LastRecordedCalls(store).dumps.empty());
+  EXPECT_TRUE(LastRecordedCalls(Job({5, 4}, 0)).dumps.empty());
+  EXPECT_TRUE(LastRecordedCalls(Job({5}, 4)).dumps.empty()) << "one rank";
 }
 
 }  // namespace

@@ -131,8 +131,10 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
     if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
+    const PythonFrameId frame = choose(stack);
+    if (frame.IsNone()) return;  // it waits, or is nobody's that is named
+    add(frame, ns, lines);
     add(store_.python_stacks.frame[stack.row()], ns, innermost);
-    add(choose(stack), ns, lines);
   });
   time.functions = SumsOf(lines);
   time.innermost = SumsOf(innermost);

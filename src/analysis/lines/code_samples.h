@@ -26,9 +26,10 @@ struct SampledFunction {
 
 struct SampledTime {
   std::vector<SampledFunction> functions;  // by falling time
-  std::vector<SampledFunction> innermost;  // of all looks, whatever code they are of; the same way
-  int64_t all_ns = 0;                      // of all samples, whatever code they are of
-  int64_t cpu_ns = 0;                      // of that, on a processor
+  std::vector<SampledFunction>
+      innermost;       // what these were in, whoever's code that is; the same way
+  int64_t all_ns = 0;  // of all samples, whatever code they are of
+  int64_t cpu_ns = 0;  // of that, on a processor
 };
 
 // Of a function: file and qualified name.

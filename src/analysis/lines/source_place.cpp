@@ -49,7 +49,7 @@ std::string_view InstalledModule(std::string_view file) {
     }
   }
   if (rest.empty()) {
-    const size_t at = file.find("/python3.");
+    const size_t at = file.rfind("/python3.");
     const size_t end = at == file.npos ? at : file.find('/', at + 1);
     if (end == file.npos) return "";
     rest = file.substr(end + 1);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/loop/clock.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -59,10 +61,15 @@ void SignalRelay::ReadSignals() {
     } else if (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH) {
       kill(-program_, signal);  // these are for the whole job
     } else {
-      asked_to_end_ = asked_to_end_ || signal == SIGTERM || signal == SIGHUP;
+      if (signal == SIGTERM || signal == SIGHUP) asked_to_end_ns_ = MonotonicNow();
       kill(program_, signal);
     }
   }
+}
+
+bool SignalRelay::asked_to_end() const {
+  constexpr int64_t kAgoNs = 60'000'000'000;
+  return asked_to_end_ns_ != 0 && MonotonicNow() - asked_to_end_ns_ < kAgoNs;
 }
 
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {

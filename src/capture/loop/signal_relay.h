@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <cstdint>
 #include <functional>
 
 #include "base/status.h"
@@ -32,8 +33,9 @@ class SignalRelay {
   // From now on SIGINT, SIGTERM and SIGHUP call `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.
   bool ProgramEnded(std::function<void()> interrupted);
-  // Whether SIGTERM or SIGHUP came for the program: somebody wants the whole job to end.
-  bool asked_to_end() const { return asked_to_end_; }
+  // Whether SIGTERM or SIGHUP came for the program within the last minute: somebody wants the whole
+  // job to end. A server that reads its settings anew for one is long past it.
+  bool asked_to_end() const;
   // The program was stopped by `stop_signal`: if the terminal did that, the tool stops as well,
   // and the program continues when the tool does.
   void ProgramStopped(int stop_signal);
@@ -46,7 +48,7 @@ class SignalRelay {
   sigset_t original_mask_{};
   int fd_ = -1;
   pid_t program_ = -1;
-  bool asked_to_end_ = false;
+  int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
   std::function<void()> child_changed_;
   std::function<void()> interrupted_;
 };

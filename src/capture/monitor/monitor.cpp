@@ -89,7 +89,7 @@ class Monitor::Watcher {
   std::optional<OtlpSender> otlp_;
   std::string service_;  // what the collector calls the job
   std::function<void(const std::string&)> say_;
-  int64_t next_send_ns_ = 0;  // CLOCK_REALTIME
+  int64_t next_send_ns_ = 0;  // CLOCK_MONOTONIC
   bool said_ = false;         // that metrics are not taken
   uint32_t windows_seen_ = 0;
   std::string metrics_;  // as last looked at
@@ -131,10 +131,10 @@ bool Monitor::End() {
 }
 
 bool Monitor::Watcher::End(int64_t most_ns) {
+  std::unique_lock lock(mutex_);
+  over_ = true;  // before it wakes: what is broken off then is no failure
   const uint64_t one = 1;
   (void)!write(over_fd_, &one, sizeof one);
-  std::unique_lock lock(mutex_);
-  over_ = true;
   return changed_.wait_for(lock, std::chrono::nanoseconds(most_ns), [this] { return has_ended_; });
 }
 
@@ -200,8 +200,8 @@ MetricsInput Monitor::Watcher::InputAt(int64_t now_ns) {
 }
 
 void Monitor::Watcher::SendMetrics(std::span<const Metric> metrics, int64_t now_ns) {
-  if (!otlp_ || reader_.Processes().empty() || now_ns < next_send_ns_) return;
-  next_send_ns_ = now_ns + kSendEveryNs;
+  if (!otlp_ || reader_.Processes().empty() || MonotonicNow() < next_send_ns_) return;
+  next_send_ns_ = MonotonicNow() + kSendEveryNs;
   const Status sent = SendNow(metrics, now_ns, over_fd_);
   if (sent.ok() || said_) return;
   const std::lock_guard lock(mutex_);
