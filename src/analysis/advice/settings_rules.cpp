@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -103,22 +104,39 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
                        .evidence = {{.kind = "setting", .name = "CUDA_LAUNCH_BLOCKING"}}});
 }
 
-double AnomalyNs(const RunMeasures& run) {
-  // A trainer may switch it on for its loop only, where no setting is read.
-  const bool is_set = TrainingProperty(run, "torch.anomaly_detection") == "True";
-  if (!is_set && !CallsEveryStep(run, "aten::isnan")) return 0;
+namespace {
+
+bool IsAnomalySet(const RunMeasures& run) {
+  return TrainingProperty(run, "torch.anomaly_detection") == "True";
+}
+
+// Nothing where it is off. A trainer may switch it on for its loop only, where no setting is read.
+std::optional<Anomaly> FindAnomaly(const RunMeasures& run) {
+  const bool is_set = IsAnomalySet(run);
+  if (!is_set && !CallsEveryStep(run, "aten::isnan")) return std::nullopt;
   const Anomaly anomaly = MeasureAnomaly(run);
-  if (!is_set && !anomaly.IsOn()) return 0;
-  const double step_ns = MeanStepNs(run);
+  return is_set || anomaly.IsOn() ? std::optional(anomaly) : std::nullopt;
+}
+
+double GainWithout(const Anomaly& anomaly, double step_ns) {
   return anomaly.cost_ns > 0 ? std::min(anomaly.cost_ns * kAnomalyBeside, step_ns * kMostAnomaly)
                              : step_ns * kAnomalyGain;
 }
 
+}  // namespace
+
+double AnomalyNs(const RunMeasures& run) {
+  const std::optional<Anomaly> anomaly = FindAnomaly(run);
+  return anomaly ? GainWithout(*anomaly, MeanStepNs(run)) : 0;
+}
+
 void AnomalyDetection(const RunMeasures& run, Findings* findings) {
-  const double gain_ns = AnomalyNs(run);
+  const std::optional<Anomaly> found = FindAnomaly(run);
+  if (!found) return;
+  const Anomaly& anomaly = *found;
+  const double gain_ns = GainWithout(anomaly, MeanStepNs(run));
   if (gain_ns <= 0) return;
-  const bool is_set = TrainingProperty(run, "torch.anomaly_detection") == "True";
-  const Anomaly anomaly = is_set ? Anomaly{} : MeasureAnomaly(run);
+  const bool is_set = IsAnomalySet(run);
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
        .seen = is_set ? "torch.autograd.set_detect_anomaly(True) was in effect while training."
