@@ -1,11 +1,13 @@
-// Line tables and texts as CPython lays them out, by bytes that its own compiler made (co_lnotab of
-// 3.9, co_linetable of 3.10 and 3.12).
+// Frames, line tables and texts as CPython lays them out, by bytes that its own compiler made
+// (co_lnotab of 3.9, co_linetable of 3.10 and 3.12).
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "cpython/frame_layout.h"
 #include "cpython/line_table.h"
 #include "cpython/text_object.h"
 
@@ -99,6 +101,124 @@ TEST(TextObject, IsReadAsUtf8) {
   EXPECT_EQ(Read<uint8_t>({'a'}, 3, false), "");       // no kind of text
   EXPECT_EQ(Read(std::vector<uint8_t>(5000, 'a'), 1, true).size(), kTextBytes);
   EXPECT_LE(Read(std::vector<uint8_t>(5000, 0xe4), 1, false).size(), kTextBytes);
+}
+
+// The words at the start of _PyRuntime, as CPython 3.13.5 without a GIL has them on x86-64.
+constexpr uint64_t kFreeThreaded313[] = {
+    0x7970677562656478,
+    0x030d05f0,
+    1,  // "xdebugpy", version, free-threaded
+    328320,
+    608,
+    632,  // _PyRuntimeState
+    215616,
+    7272,
+    7264,
+    7344,
+    7400,
+    7664,
+    7648,
+    7656,
+    16,
+    7760,
+    0,
+    7784,
+    7776,
+    304,
+    0,
+    8,
+    16,
+    72,
+    152,
+    160,
+    232,
+    32,  // PyThreadState
+    80,
+    8,
+    0,
+    56,
+    72,
+    70,  // _PyInterpreterFrame
+    224,
+    128,
+    136,
+    144,
+    152,
+    84,
+    68,
+    112,
+    120,
+    216,  // PyCodeObject
+    32,
+    24,  // PyObject
+    432,
+    40,
+    104,
+    184,
+    48,
+    40,
+    32,
+    56,
+    40,
+    32,
+    64,
+    48,
+    56,
+    40,
+    32,
+    48,
+    32,
+    40,
+    56,
+    32,
+    48,  // PyBytesObject
+    80,
+    48,
+    32,
+    56,  // str
+};
+
+TEST(FrameLayout, OfFreeThreadedPythonIsDescribed) {
+  const char* why = nullptr;
+  const FrameLayout* layout = FindFrameLayout(13, kFreeThreaded313, &why);
+  ASSERT_NE(layout, nullptr) << why;
+  EXPECT_EQ(layout->object_type, 24);
+  EXPECT_EQ(layout->object_size, 32);
+  EXPECT_EQ(layout->thread_frame, 72);
+  EXPECT_EQ(layout->frame_owner, 70);
+  EXPECT_EQ(layout->code_name, 144);
+  EXPECT_EQ(layout->code_table, 152);
+  EXPECT_EQ(layout->code_bytecode, 216);
+  EXPECT_EQ(layout->bytes_data, 48);
+  EXPECT_EQ(layout->text_state, 48);
+  EXPECT_EQ(layout->ascii_data, 56);
+  EXPECT_EQ(layout->compact_data, 72);
+}
+
+TEST(FrameLayout, OnlyFreeThreadedPythonHasAGilSwitch) {
+  const uint64_t interpreter[] = {0, 0, 0xabc0};  // its GIL at 16
+  const uint64_t thread[] = {0, 0, reinterpret_cast<uint64_t>(interpreter)};
+  EXPECT_TRUE(IsFreeThreaded(kFreeThreaded313));
+  EXPECT_EQ(GilSwitchOf(kFreeThreaded313, thread), 0xabc0u);
+  uint64_t with_gil[std::size(kFreeThreaded313)];
+  std::memcpy(with_gil, kFreeThreaded313, sizeof with_gil);
+  with_gil[2] = 0;
+  EXPECT_FALSE(IsFreeThreaded(with_gil));
+  EXPECT_EQ(GilSwitchOf(with_gil, thread), 0u);
+  EXPECT_FALSE(IsFreeThreaded(nullptr));
+  EXPECT_EQ(GilSwitchOf(nullptr, thread), 0u);
+}
+
+TEST(FrameLayout, OfVersionsThatAreNotKnownIsNone) {
+  const char* why = nullptr;
+  EXPECT_EQ(FindFrameLayout(14, kFreeThreaded313, &why), nullptr);
+  EXPECT_NE(why, nullptr);
+  uint64_t other[std::size(kFreeThreaded313)];
+  std::memcpy(other, kFreeThreaded313, sizeof other);
+  other[1] = 0x030e00f0;
+  EXPECT_TRUE(IsFreeThreaded(other));
+  EXPECT_EQ(FindFrameLayout(13, other, &why), nullptr);
+  EXPECT_EQ(FindFrameLayout(13, nullptr, &why), nullptr);
 }
 
 }  // namespace

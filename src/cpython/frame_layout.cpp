@@ -8,7 +8,9 @@ namespace {
 
 // From the headers of CPython 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1; they stay the same within
 // a minor version, which the walk of a known stack checks (python/native_stacks.cpp).
-constexpr FrameLayout k38 = {.thread_frame = 24,
+constexpr FrameLayout k38 = {.object_type = 8,
+                             .object_size = 16,
+                             .thread_frame = 24,
                              .frame_code = 32,
                              .frame_back = 24,
                              .frame_place = 104,
@@ -33,7 +35,9 @@ constexpr FrameLayout Layout310() {
 }
 constexpr FrameLayout k310 = Layout310();
 
-constexpr FrameLayout k311 = {.thread_frame = 56,
+constexpr FrameLayout k311 = {.object_type = 8,
+                              .object_size = 16,
+                              .thread_frame = 56,
                               .has_c_frame = true,
                               .c_frame_frame = 8,
                               .frame_code = 32,
@@ -67,7 +71,10 @@ constexpr FrameLayout Layout312() {
 }
 constexpr FrameLayout k312 = Layout312();
 
-// _Py_DebugOffsets of 3.13, at the start of _PyRuntime.
+constexpr char kCookie[] = "xdebugpy";
+
+// _Py_DebugOffsets of 3.13, at the start of _PyRuntime. Later versions have other members behind
+// the first three.
 struct DebugOffsets313 {
   char cookie[8];
   uint64_t version;
@@ -119,24 +126,28 @@ struct DebugOffsets313 {
 
 FrameLayout g_described;
 
+bool ReadOffsets(const void* runtime, DebugOffsets313* offsets) {
+  if (runtime == nullptr) return false;
+  std::memcpy(offsets, runtime, sizeof *offsets);
+  return std::memcmp(offsets->cookie, kCookie, sizeof offsets->cookie) == 0 &&
+         offsets->version >> 16 == 0x030d;
+}
+
 const FrameLayout* ReadDescription(const void* runtime, const char** why) {
-  DebugOffsets313 offsets;
   if (runtime == nullptr) {
     *why = "this Python does not export _PyRuntime";
     return nullptr;
   }
-  std::memcpy(&offsets, runtime, sizeof offsets);
-  if (std::memcmp(offsets.cookie, "xdebugpy", 8) != 0 || (offsets.version >> 16) != 0x030d) {
+  DebugOffsets313 offsets;
+  if (!ReadOffsets(runtime, &offsets)) {
     *why = "this Python does not describe its frames as 3.13 does";
-    return nullptr;
-  }
-  if (offsets.free_threaded != 0) {
-    *why = "free-threaded builds of Python are not supported";
     return nullptr;
   }
   const auto& code = offsets.code_object;
   g_described = k312;
   g_described.has_c_frame = false;
+  g_described.object_type = static_cast<uint16_t>(offsets.pyobject.ob_type);
+  g_described.object_size = static_cast<uint16_t>(offsets.bytes_object.ob_size);
   g_described.thread_frame = static_cast<uint16_t>(offsets.thread_state.current_frame);
   g_described.frame_code = static_cast<uint16_t>(offsets.interpreter_frame.executable);
   g_described.frame_back = static_cast<uint16_t>(offsets.interpreter_frame.previous);
@@ -174,6 +185,22 @@ const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** 
       *why = "this version of Python is not known (3.8 to 3.13 are)";
       return nullptr;
   }
+}
+
+bool IsFreeThreaded(const void* runtime) {
+  if (runtime == nullptr) return false;
+  return std::memcmp(runtime, kCookie, sizeof kCookie - 1) == 0 &&
+         Load<uint64_t>(runtime, offsetof(DebugOffsets313, free_threaded)) != 0;
+}
+
+uint64_t GilSwitchOf(const void* runtime, const void* thread_state) {
+  DebugOffsets313 offsets;
+  if (!ReadOffsets(runtime, &offsets) || offsets.free_threaded == 0) return 0;
+  const auto* interpreter =
+      Load<const void*>(thread_state, static_cast<uint32_t>(offsets.thread_state.interp));
+  const auto& members = offsets.interpreter_state;
+  const auto gil = Load<uint64_t>(interpreter, static_cast<uint32_t>(members.ceval_gil));
+  return gil == 0 ? 0 : gil + members.gil_runtime_state_enabled;
 }
 
 }  // namespace batchlight::cpython

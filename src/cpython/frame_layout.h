@@ -15,6 +15,8 @@ enum class LineTableKind : uint8_t {
 
 // Offsets in bytes.
 struct FrameLayout {
+  uint16_t object_type;   // PyObject::ob_type, of every object
+  uint16_t object_size;   // PyVarObject::ob_size, of a bytes object
   uint16_t thread_frame;  // of a thread state: its innermost frame, or its C frame
   bool has_c_frame;
   uint16_t c_frame_frame;
@@ -42,9 +44,14 @@ struct FrameLayout {
 // on. `why` says why not.
 const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** why);
 
-// Members that every object has.
-inline constexpr uint32_t kObjectType = 8;   // PyObject::ob_type
-inline constexpr uint32_t kObjectSize = 16;  // PyVarObject::ob_size
+// Whether `runtime` (_PyRuntime; nullptr: not exported) is that of a free-threaded build, of 3.13
+// or later.
+bool IsFreeThreaded(const void* runtime);
+
+// The address of an int32_t that is 0 while a free-threaded interpreter runs without a GIL, which
+// importing an extension may bring back: of the interpreter of `thread_state`. 0: it always has a
+// GIL.
+uint64_t GilSwitchOf(const void* runtime, const void* thread_state);
 
 // Instructions are two bytes.
 inline constexpr int kInstructionBytes = 2;

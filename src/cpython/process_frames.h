@@ -23,6 +23,7 @@ struct ProcessFrames {
   int64_t attach_ns;       // CLOCK_MONOTONIC: of two of one pid, the later holds
   uint64_t thread_state;   // of `tid`; it lives as long as the interpreter
   uint64_t code_type;      // &PyCode_Type
+  uint64_t gil_switch;     // GilSwitchOf()
   FrameLayout layout;
 };
 

@@ -1,5 +1,6 @@
 """Who waits for the GIL and who has it, by every Python that there is: as long as the loop's own clocks say that it
-was kept from running, and by the thread and function that kept it. A thread that sleeps keeps nobody."""
+was kept from running, and by the thread and function that kept it. A thread that sleeps keeps nobody. A free-threaded
+one has no GIL, unless something brings it back."""
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from python_hook_test import interpreters  # noqa: E402
+from python_hook_test import interpreters, is_free_threaded  # noqa: E402
 from recorded import BATCHLIGHT, SOURCE, run  # noqa: E402
 
 PROGRAM = os.path.join(SOURCE, "tests", "e2e", "gil_program.py")
@@ -20,10 +21,11 @@ class Gil(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="bl_gil_")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def fight(self, python, how):
-        """What the program said, and the rows of `table python_gil`."""
+    def fight(self, python, how, gil="1"):
+        """What the program said, and the rows of `table python_gil`. `gil`: of free-threaded Pythons."""
         path = os.path.join(self.folder, "run.batchlight")
-        done = run(BATCHLIGHT, "profile", "-f", "-o", path, python, PROGRAM, how)
+        free_threaded = ["--env-var=PYTHON_GIL=" + gil] if is_free_threaded(python) else []
+        done = run(BATCHLIGHT, "profile", *free_threaded, "-f", "-o", path, python, PROGRAM, how)
         self.assertEqual(done.returncode, 0, done.stderr)
         said = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
         done = run(BATCHLIGHT, "table", "python_gil", "-f", "json", path)
@@ -44,6 +46,14 @@ class Gil(unittest.TestCase):
                     continue
                 by_other = sum(row["Waited (ns)"] for row in rows if row["Function"] == "count_up")
                 self.assertGreater(by_other / S, 0.5 * waited)
+
+    def test_a_free_threaded_python_has_none(self):
+        for python in filter(is_free_threaded, interpreters()):
+            with self.subTest(python=python):
+                said, rows = self.fight(python, "fight", gil="0")
+                self.assertEqual(rows, [])
+                done = run(BATCHLIGHT, "table", "python_gil", os.path.join(self.folder, "run.batchlight"))
+                self.assertIn("free-threaded builds of Python have no GIL", done.stderr)
 
     def test_a_thread_that_rests_keeps_nobody_waiting(self):
         for python in interpreters():

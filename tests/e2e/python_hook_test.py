@@ -13,11 +13,21 @@ DEBIAN = "/usr/bin/python3"
 
 
 def interpreters():
+    root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     found = [DEBIAN]
-    for root in (os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")),):
-        for minor in range(8, 15):
-            found += sorted(glob.glob("%s/versions/3.%d.*/bin/python3" % (root, minor)))[-1:]
+    for minor in range(8, 15):
+        paths = sorted(glob.glob("%s/versions/3.%d.*/bin/python3" % (root, minor)))
+        for free_threaded in (False, True):
+            found += [path for path in paths if ("t/bin" in path) == free_threaded][-1:]
+    if not any("t/bin" in path for path in found):
+        found.append(os.environ.get("BATCHLIGHT_FREE_THREADED_PYTHON", ""))
     return [path for path in found if os.path.exists(path)]
+
+
+def is_free_threaded(python):
+    """Whether it runs without a GIL."""
+    return subprocess.run([python, "-c", "import sys; sys.exit(getattr(sys, '_is_gil_enabled', lambda: True)())"],
+                          stdin=subprocess.DEVNULL).returncode == 0
 
 
 MARK = "import batchlight; batchlight.mark('here'); print('ran')"
@@ -60,8 +70,12 @@ class EveryInterpreter(unittest.TestCase):
                 begin, = session.events("ModuleBegin")
                 self.assertEqual((begin.path, begin.class_name), ("encoder.0", "Linear"))
                 self.assertIn("worker", [event.name for event in session.events("ThreadName")])
-                version = alone(python, "-c", "import sys; print(sys.version.split()[0])").stdout
-                self.assertEqual(session.properties()["python.version"], version.strip())
+                version = alone(python, "-c", "import sys; print(sys.version.split()[0])").stdout.strip()
+                properties = session.properties()
+                if is_free_threaded(python):
+                    self.assertEqual(properties.get("python.gil"), "none")
+                    version += " free-threaded"
+                self.assertEqual(properties["python.version"], version)
 
     def test_imports_start_and_end(self):
         code = ("import threading\n"
@@ -173,7 +187,8 @@ class EveryInterpreter(unittest.TestCase):
 
     def test_debugging_allocators(self):
         for python in interpreters():
-            for value in ("debug", "malloc", "malloc_debug"):
+            # Free-threaded builds have no other allocator than their own.
+            for value in ("debug",) if is_free_threaded(python) else ("debug", "malloc", "malloc_debug"):
                 with self.subTest(python=python, value=value), PythonSession() as session:
                     self.check_recorded(
                         session, session.run(python, "-c", MARK, env={"PYTHONMALLOC": value}))

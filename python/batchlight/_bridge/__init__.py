@@ -23,7 +23,11 @@ def install(foreign=False):
     _imports.foreign = foreign
     options = _native.options()
     trace = options["trace"]
-    _native.property("python.version", sys.version.split()[0])
+    free_threaded = "free-threading" in sys.version
+    _native.property(
+        "python.version", sys.version.split()[0] + (" free-threaded" if free_threaded else ""))
+    if free_threaded and not sys._is_gil_enabled():  # an extension may bring it back
+        _native.property("python.gil", "none")
     _native.property("python.implementation", sys.implementation.name)
     _native.property("python.executable", sys.executable or "")
     in_process = trace & (TRACE_LINES | TRACE_CALL_STACKS | TRACE_MEMORY)

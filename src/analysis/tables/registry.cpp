@@ -9,6 +9,13 @@
 namespace batchlight {
 namespace {
 
+std::string_view WhyNoGil(const Store& store) {
+  return store.Property("python.gil") != "none"
+             ? ""
+             : "free-threaded builds of Python have no GIL, and no thread was seen waiting for one "
+               "that an extension brought back";
+}
+
 constexpr TableEntry kTables[] = {
     {"advice", "What to change, by estimated gain.", MakeAdviceTable,
      "no rule found anything to change"},
@@ -106,7 +113,8 @@ constexpr TableEntry kTables[] = {
      "Every thread that waited for Python's GIL, with who had it and in what function.",
      MakePythonGilTable,
      "no thread was seen waiting for the GIL, or Python code was not sampled "
-     "(profile --python-sampling)"},
+     "(profile --python-sampling)",
+     false, WhyNoGil},
     {"sample_modules", "Every program and library that samples found threads in.",
      MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
     {"call_stacks",

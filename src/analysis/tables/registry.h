@@ -15,6 +15,8 @@ struct TableEntry {
   ResultTable (*make)(const RunOverview& overview);  // may have no rows
   std::string_view why_empty;                        // what such a run lacks, and what records it
   bool compares_ranks = false;                       // a row of one rank needs the others
+  // What is special to this run instead; "": nothing.
+  std::string_view (*why_this_empty)(const Store& store) = nullptr;
 };
 
 std::span<const TableEntry> OverviewTables();

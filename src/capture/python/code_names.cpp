@@ -41,7 +41,8 @@ std::string ReadText(const FrameReader& reader, uint64_t address) {
 
 std::vector<uint8_t> ReadTable(const FrameReader& reader, uint64_t address) {
   uint64_t bytes = 0;
-  if (address == 0 || !reader.memory().Read(address + cpython::kObjectSize, &bytes, sizeof bytes) ||
+  if (address == 0 ||
+      !reader.memory().Read(address + reader.layout().object_size, &bytes, sizeof bytes) ||
       bytes > kMostTableBytes) {
     return {};
   }
@@ -55,7 +56,7 @@ std::vector<uint8_t> ReadTable(const FrameReader& reader, uint64_t address) {
 CodeNames::Known* CodeNames::Find(const FrameReader& reader, uint64_t address,
                                   const uint8_t* copy) {
   const FrameLayout& layout = reader.layout();
-  if (Load<uint64_t>(copy, cpython::kObjectType) != reader.code_type()) return nullptr;
+  if (Load<uint64_t>(copy, layout.object_type) != reader.code_type()) return nullptr;
   const auto file = Load<uint64_t>(copy, layout.code_file);
   const auto name = Load<uint64_t>(copy, layout.code_name);
   const auto first_line = Load<uint32_t>(copy, layout.code_first_line);

@@ -27,7 +27,8 @@ bool CanReadThread(const cpython::ProcessFrames& where) {
 
 bool CanReadCode(const cpython::FrameLayout& layout) {
   constexpr size_t kWord = sizeof(uint64_t);
-  return IsWithin(layout.code_file, kWord, kCodeBytes) &&
+  return IsWithin(layout.object_type, kWord, kCodeBytes) &&
+         IsWithin(layout.code_file, kWord, kCodeBytes) &&
          IsWithin(layout.code_name, kWord, kCodeBytes) &&
          IsWithin(layout.code_table, kWord, kCodeBytes) &&
          IsWithin(layout.code_first_line, sizeof(uint32_t), kCodeBytes);
@@ -99,6 +100,12 @@ uint64_t FrameReader::InnermostOf(const uint8_t* state) {
   if (!where_.layout.has_c_frame || frame == 0) return frame;
   uint64_t inner = 0;
   return memory_.Read(frame + where_.layout.c_frame_frame, &inner, sizeof inner) ? inner : 0;
+}
+
+bool FrameReader::HasGil() const {
+  if (where_.gil_switch == 0) return true;
+  int32_t enabled = 0;
+  return memory_.Read(where_.gil_switch, &enabled, sizeof enabled) && enabled != 0;
 }
 
 bool FrameReader::ReadInnermost(uint64_t address, PythonFrame& frame) {

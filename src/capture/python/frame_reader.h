@@ -44,6 +44,9 @@ class FrameReader {
   // False: on the way something was no frame.
   bool ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames);
 
+  // Whether its threads share a GIL right now; those of a free-threaded interpreter need not.
+  bool HasGil() const;
+
   const TargetMemory& memory() const { return memory_; }
   const cpython::FrameLayout& layout() const { return where_.layout; }
   uint64_t code_type() const { return where_.code_type; }

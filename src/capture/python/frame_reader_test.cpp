@@ -72,7 +72,9 @@ cpython::ProcessFrames OwnFrames(const Thread& thread) {
   where.thread_tid = offsetof(Thread, tid);
   where.thread_state = At(&thread);
   where.code_type = kCodeType;
-  where.layout = {.thread_frame = offsetof(Thread, frame),
+  where.layout = {.object_type = offsetof(Code, type),
+                  .object_size = 16,
+                  .thread_frame = offsetof(Thread, frame),
                   .frame_code = offsetof(Frame, code),
                   .frame_back = offsetof(Frame, back),
                   .frame_place = offsetof(Frame, place),
@@ -95,8 +97,9 @@ TEST(FrameReader, OffsetsBehindWhatIsCopiedAreRefused) {
   EXPECT_TRUE(FrameReader::CanRead(OwnFrames(thread)));
   using Layout = cpython::FrameLayout;
   for (uint16_t Layout::*const offset :
-       {&Layout::thread_frame, &Layout::code_file, &Layout::code_name, &Layout::code_table,
-        &Layout::code_first_line, &Layout::text_length, &Layout::text_state, &Layout::ascii_data}) {
+       {&Layout::object_type, &Layout::thread_frame, &Layout::code_file, &Layout::code_name,
+        &Layout::code_table, &Layout::code_first_line, &Layout::text_length, &Layout::text_state,
+        &Layout::ascii_data}) {
     cpython::ProcessFrames where = OwnFrames(thread);
     where.layout.*offset = UINT16_MAX;
     EXPECT_FALSE(FrameReader::CanRead(where));
@@ -119,6 +122,19 @@ TEST(FrameReader, LayoutsOfAllPythonsAreRead) {
   }
 }
 
+TEST(FrameReader, AGilIsThereUnlessItsSwitchIsOff) {
+  const Thread thread;
+  cpython::ProcessFrames where = OwnFrames(thread);
+  EXPECT_TRUE(FrameReader(where).HasGil());
+  int32_t enabled = 0;
+  where.gil_switch = At(&enabled);
+  EXPECT_FALSE(FrameReader(where).HasGil());
+  enabled = INT32_MAX;
+  EXPECT_TRUE(FrameReader(where).HasGil());
+  where.gil_switch = 1;  // nowhere
+  EXPECT_FALSE(FrameReader(where).HasGil());
+}
+
 TEST(FrameReader, ListsWithoutAnEndHaveOne) {
   Thread thread;
   Frame frame;
@@ -139,7 +155,7 @@ TEST(FrameReader, ListsWithoutAnEndHaveOne) {
 TEST(SampledProcess, ALookEnds) {
   std::vector<uint8_t> table(32 + (1 << 20) - 64);
   const uint64_t table_bytes = table.size() - 32;
-  std::memcpy(table.data() + cpython::kObjectSize, &table_bytes, sizeof table_bytes);
+  std::memcpy(table.data() + 16, &table_bytes, sizeof table_bytes);
   Text text;
   Code code;
   code.file = code.name = &text;

@@ -49,7 +49,7 @@ void SampledProcess::LookAtGil(CpuLimit& limit) {
   gil_holder_ = 0;
   bool any_waits = false;
   for (auto& [tid, thread] : threads_) thread.gil = GilState::kUnknown;
-  if (found_.size() < 2) return;
+  if (found_.size() < 2 || !reader_.HasGil()) return;
   for (const PythonThread& found : found_) {
     if (limit.IsReached()) break;
     if (found.tid == 0) continue;

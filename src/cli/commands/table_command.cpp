@@ -192,6 +192,12 @@ void SuitPeople(const TableOptions& options, const TableFormat& format, ResultTa
                names.c_str());
 }
 
+std::string WhyEmpty(const TableEntry& entry, const Store& store) {
+  const std::string_view special =
+      entry.why_this_empty != nullptr ? entry.why_this_empty(store) : std::string_view();
+  return std::string(special.empty() ? entry.why_empty : special);
+}
+
 Status Run(TableOptions options) {
   if (options.list) {
     ListTables();
@@ -212,7 +218,7 @@ Status Run(TableOptions options) {
   SayReadingNotes(input, store);
   ASSIGN_OR_RETURN(ResultTable table, TableOf(*entry, input, store, options.steps));
   if (table.rows.empty()) {
-    SayLine("batchlight: " + input + ": no rows: " + std::string(entry->why_empty));
+    SayLine("batchlight: " + input + ": no rows: " + WhyEmpty(*entry, store));
   }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);

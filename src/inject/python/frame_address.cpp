@@ -70,6 +70,7 @@ const char* PublishFrames(const stacks::FrameSource& source) {
   }
   FillThread(state);
   g_frames.code_type = reinterpret_cast<uint64_t>(source.code_type);
+  g_frames.gil_switch = cpython::GilSwitchOf(source.runtime, state);
   g_frames.layout = *source.layout;
   if (!WriteFrames()) return "the recording's folder takes no file";
   g_source = source;

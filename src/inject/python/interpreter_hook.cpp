@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "inject/buffer/facts.h"
+#include "inject/python/allocator_choice.h"
 #include "inject/python/audit_entry.h"
 #include "inject/python/cpython.h"
 #include "inject/python/native_function.h"
@@ -170,6 +171,7 @@ void InstallInterpreterHook(const Guard& guard) {
   using AddHook = int (*)(AuditHook, void*);
   const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
   if (add != nullptr) {
+    TakeBackAllocatorChoice(guard);
     PrepareForEmbedding();
     g_installed = true;
     if (AddAuditHook(add, OnAuditEvent) != 0)

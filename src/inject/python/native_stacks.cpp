@@ -39,8 +39,8 @@ bool IsFrame(const FrameLayout& layout, const RawFrame& frame, PyObject* const* 
 // nullptr, or why stacks cannot be recorded.
 const char* FindSource(PyObject* const* arguments, PySsize count, FrameSource* source) {
   const char* why = nullptr;
-  source->layout =
-      cpython::FindFrameLayout(PythonMinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
+  source->runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+  source->layout = cpython::FindFrameLayout(PythonMinorVersion(), source->runtime, &why);
   if (source->layout == nullptr) return why;
   source->thread_state =
       reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));

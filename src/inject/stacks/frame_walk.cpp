@@ -23,7 +23,7 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
       continue;
     }
     const auto* code = Load<const void*>(frame, layout.frame_code);
-    if (code == nullptr || Load<const void*>(code, cpython::kObjectType) != source.code_type)
+    if (code == nullptr || Load<const void*>(code, layout.object_type) != source.code_type)
       return false;
     RawFrame& raw = stack.frames[count++];
     raw = {code, PlaceOf(layout, frame), IdentityOf(layout, code)};
@@ -40,7 +40,7 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
 uint32_t LineOf(const FrameLayout& layout, const RawFrame& frame) {
   const auto* table = Load<const char*>(frame.code, layout.code_table);
   if (table == nullptr) return 0;
-  const auto bytes = Load<size_t>(table, cpython::kObjectSize);
+  const auto bytes = Load<size_t>(table, layout.object_size);
   const int64_t offset =
       cpython::OffsetOf(layout, frame.place, reinterpret_cast<uint64_t>(frame.code));
   return cpython::LineAt(layout.table_kind,

@@ -32,6 +32,7 @@ struct FrameSource {
   const FrameLayout* layout;
   void* (*thread_state)();  // PyGILState_GetThisThreadState: nullptr on a thread without one
   const void* code_type;    // &PyCode_Type
+  const void* runtime;      // &_PyRuntime; nullptr: not exported
 };
 
 inline const void* InnermostFrame(const FrameSource& source, const void* thread_state) {
