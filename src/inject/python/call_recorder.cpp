@@ -23,9 +23,22 @@ constexpr uint32_t kThinned = 1;
 constexpr uint32_t kLinesOnly = 2;
 constexpr uint32_t kGeneratorFlags = 0x20 | 0x80 | 0x200;  // co_flags: generators and coroutines
 
-CallOptions g_options;
+// As CallOptions. Threads may count while another one changes them: not every Python has a GIL.
+struct LiveOptions {
+  std::atomic<bool> calls{false};
+  std::atomic<uint32_t> thin_calls{0};
+  std::atomic<LinesOf*> lines_of{nullptr};
+  std::atomic<BuiltinName*> builtin_name{nullptr};
+};
+LiveOptions g_options;
 std::atomic<uint32_t> g_options_number{0};  // goes up when they change
-uint64_t g_total_ticks;                     // how often totals of open calls are brought up to date
+
+template <class T>
+T Now(const std::atomic<T>& option) {
+  return option.load(std::memory_order_relaxed);
+}
+
+uint64_t g_total_ticks;  // how often totals of open calls are brought up to date
 uint64_t g_microsecond_ticks;
 bool g_lines_have_memory = false;  // --python-memory
 __thread CallTable* t_calls;
@@ -79,7 +92,7 @@ bool WriteFunction(CallTable& table, FunctionEntry& function, std::string_view f
       .file = file_id,
       .name = name_id,
       .first_line = function.first_line,
-      .flags = (function.thinned ? kThinned : 0) | (g_options.calls ? 0 : kLinesOnly)});
+      .flags = (function.thinned ? kThinned : 0) | (Now(g_options.calls) ? 0 : kLinesOnly)});
   function.generation = table.generation;
   return true;
 }
@@ -239,10 +252,11 @@ void Pop(CallTable& table, uint64_t now) {
 
 // Whether, and how far, a function is to be counted.
 void Choose(CallTable& table, FunctionEntry& function) {
-  const uint32_t lines = g_options.lines_of != nullptr ? g_options.lines_of(CodeOf(function)) : 0;
+  LinesOf* const lines_of = Now(g_options.lines_of);
+  const uint32_t lines = lines_of != nullptr ? lines_of(CodeOf(function)) : 0;
   if (lines > 0 && function.lines == nullptr) function.lines = table.TakeLines(lines);
   function.line_count = function.lines != nullptr ? lines : 0;  // the same whenever they are timed
-  function.counted = g_options.calls || function.line_count > 0;
+  function.counted = Now(g_options.calls) || function.line_count > 0;
 }
 
 // The options have changed since the thread's last event.
@@ -331,7 +345,8 @@ bool IsOurs(PyObject* file) {
                                                         PyObject* callable) {
   FunctionEntry* function = table.Add(method);
   if (function == nullptr) return nullptr;
-  function->builtin = g_options.builtin_name(callable);
+  BuiltinName* const name = Now(g_options.builtin_name);
+  function->builtin = name != nullptr ? name(callable) : nullptr;
   function->ours = function->builtin == nullptr;
   function->counted = !function->ours;
   return function;
@@ -362,7 +377,7 @@ FunctionEntry* FunctionOf(CallTable& table, PyObject* code) {
 // True: the function is thinned.
 bool Push(CallTable& table, FunctionEntry& function, bool resumed) {
   const uint64_t now = Ticks();
-  if (!g_options.calls) {
+  if (!Now(g_options.calls)) {
     if (OpenCall* call = table.Push()) {
       *call = {.function = &function, .counted_to = now};
       ++function.depth;
@@ -376,7 +391,7 @@ bool Push(CallTable& table, FunctionEntry& function, bool resumed) {
   PythonCallerRecord* sums = caller != nullptr ? Sums(table, *caller) : nullptr;
   if (sums == nullptr) return false;
   PythonFunctionRecord* of_function = function.record;
-  if (__builtin_expect(++function.entered == g_options.thin_calls, 0) &&
+  if (__builtin_expect(++function.entered == Now(g_options.thin_calls), 0) &&
       IsToThin(function, *of_function)) {
     return true;
   }
@@ -413,7 +428,10 @@ void SetCallOptions(const CallOptions& options) {
   const uint64_t rate = TicksPerSecond(ReadClockPair());
   g_total_ticks = rate / 50;
   g_microsecond_ticks = rate / 1'000'000;
-  g_options = options;
+  g_options.calls.store(options.calls, std::memory_order_relaxed);
+  g_options.thin_calls.store(options.thin_calls, std::memory_order_relaxed);
+  g_options.lines_of.store(options.lines_of, std::memory_order_relaxed);
+  g_options.builtin_name.store(options.builtin_name, std::memory_order_relaxed);
   g_lines_have_memory = options.lines_of != nullptr && memory::CountBytes();
   g_options_number.fetch_add(1, std::memory_order_relaxed);
 }

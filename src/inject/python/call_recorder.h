@@ -9,15 +9,18 @@
 
 namespace batchlight::inject {
 
+using LinesOf = uint32_t(PyObject* code);
+using BuiltinName = PyObject*(PyObject* callable);
+
 struct CallOptions {
   bool calls = false;       // --python-trace=functions
   uint32_t thin_calls = 0;  // a function is thinned after so many calls below 1 us; 0 = never
   // Of a code object that a thread meets for the first time: how many lines to time from its first
   // one on. nullptr = none.
-  uint32_t (*lines_of)(PyObject* code) = nullptr;
+  LinesOf* lines_of = nullptr;
   // Of a function of C that a thread meets for the first time: a new reference to its name, nullptr
   // if it is not to be counted. nullptr = none is.
-  PyObject* (*builtin_name)(PyObject* callable) = nullptr;
+  BuiltinName* builtin_name = nullptr;
 };
 // Calls that are open are forgotten, and functions are chosen anew.
 void SetCallOptions(const CallOptions& options);

@@ -17,9 +17,12 @@ const char* LoadCPython() {
   };
 #define FUNCTION(result, name, arguments) \
   g_py.name = reinterpret_cast<decltype(g_py.name)>(find(#name));
+#define OPTIONAL(result, name, arguments) \
+  g_py.name = reinterpret_cast<decltype(g_py.name)>(dlsym(RTLD_DEFAULT, #name));
 #define OBJECT(name) g_py.name = static_cast<PyObject*>(find(#name));
 #include "inject/python/cpython_symbols.def"
 #undef FUNCTION
+#undef OPTIONAL
 #undef OBJECT
   return missing;
 }

@@ -28,9 +28,11 @@ inline constexpr int kPyTraceCCall = 4, kPyTraceCException = 5, kPyTraceCReturn 
 
 struct CPython {
 #define FUNCTION(result, name, arguments) result(*name) arguments;
+#define OPTIONAL(result, name, arguments) result(*name) arguments;  // nullptr: has none
 #define OBJECT(name) PyObject* name;
 #include "inject/python/cpython_symbols.def"
 #undef FUNCTION
+#undef OPTIONAL
 #undef OBJECT
 };
 

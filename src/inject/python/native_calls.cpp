@@ -2,6 +2,7 @@
 // of PyEval_SetProfile and PyEval_SetTrace.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "inject/buffer/facts.h"
@@ -14,9 +15,10 @@ namespace batchlight::inject {
 namespace {
 
 CallOptions g_options;
-PyObject* g_lines_of = nullptr;                  // Python's; held for ever
-PyObject* g_builtin_name = nullptr;              // the same
-PyObject* g_disable = nullptr;                   // sys.monitoring.DISABLE
+// Python's, held for ever. Other threads may use them while they change.
+std::atomic<PyObject*> g_lines_of{nullptr};
+std::atomic<PyObject*> g_builtin_name{nullptr};
+std::atomic<PyObject*> g_disable{nullptr};       // sys.monitoring.DISABLE
 PyObject* (*g_frame_code)(PyObject*) = nullptr;  // PyFrame_GetCode; 3.8 has none
 
 // A program may call these functions with anything.
@@ -44,13 +46,16 @@ bool IsCode(PyObject* const* arguments, PySsize count) {
 
 PyObject* Disabled(bool is_disabled) {
   // None is immortal in every Python that has sys.monitoring.
-  if (__builtin_expect(!is_disabled || g_disable == nullptr, 1)) return g_py._Py_NoneStruct;
-  g_py.Py_IncRef(g_disable);
-  return g_disable;
+  PyObject* const disable = g_disable.load(std::memory_order_relaxed);
+  if (__builtin_expect(!is_disabled || disable == nullptr, 1)) return g_py._Py_NoneStruct;
+  g_py.Py_IncRef(disable);
+  return disable;
 }
 
 uint32_t AskLines(PyObject* code) {
-  PyObject* answer = g_py.PyObject_CallFunctionObjArgs(g_lines_of, code, nullptr);
+  PyObject* const lines_of = g_lines_of.load(std::memory_order_relaxed);
+  if (lines_of == nullptr) return 0;
+  PyObject* answer = g_py.PyObject_CallFunctionObjArgs(lines_of, code, nullptr);
   if (answer == nullptr) {
     g_py.PyErr_Clear();
     return 0;
@@ -62,7 +67,9 @@ uint32_t AskLines(PyObject* code) {
 }
 
 PyObject* AskBuiltinName(PyObject* callable) {
-  PyObject* name = g_py.PyObject_CallFunctionObjArgs(g_builtin_name, callable, nullptr);
+  PyObject* const name_of = g_builtin_name.load(std::memory_order_relaxed);
+  if (name_of == nullptr) return nullptr;
+  PyObject* name = g_py.PyObject_CallFunctionObjArgs(name_of, callable, nullptr);
   if (name == nullptr) {
     g_py.PyErr_Clear();
     return nullptr;
@@ -188,6 +195,7 @@ void BeforeHookIsSet(const char* event) {
 // CallsOptions(calls, thin, lines_of, DISABLE, builtin_name)
 PyObject* CallsOptions(PyObject*, PyObject* const* arguments, PySsize count) {
   if (count < 5) return NewNone();
+  for (PyObject* object : {arguments[2], arguments[3], arguments[4]}) g_py.Py_IncRef(object);
   g_options.calls = AsNumber(arguments[0]) != 0;
   g_options.thin_calls = static_cast<uint32_t>(AsNumber(arguments[1]));
   g_lines_of = IsNone(arguments[2]) ? nullptr : arguments[2];
@@ -195,7 +203,6 @@ PyObject* CallsOptions(PyObject*, PyObject* const* arguments, PySsize count) {
   g_disable = IsNone(arguments[3]) ? nullptr : arguments[3];
   g_builtin_name = IsNone(arguments[4]) ? nullptr : arguments[4];
   g_options.builtin_name = g_builtin_name != nullptr ? AskBuiltinName : nullptr;
-  for (PyObject* object : {arguments[2], arguments[3], arguments[4]}) g_py.Py_IncRef(object);
   FindTypes();
   g_frame_code = reinterpret_cast<decltype(g_frame_code)>(dlsym(RTLD_DEFAULT, "PyFrame_GetCode"));
   SetCallOptions(g_options);

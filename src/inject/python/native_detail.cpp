@@ -1,5 +1,7 @@
 // Steps without detail, for the bridge: its wrappers of modules look at a byte, and what else it
 // has to switch it is told.
+#include <atomic>
+
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/step_detail.h"
 #include "inject/python/native_function.h"
@@ -7,9 +9,9 @@
 namespace batchlight::inject {
 namespace {
 
-// Under the GIL.
-PyObject* g_watcher = nullptr;
-bool g_watcher_told = true;  // that steps have detail
+// Threads may be here at the same time: not every Python has a GIL.
+std::atomic<PyObject*> g_watcher{nullptr};  // held for ever
+std::atomic<bool> g_watcher_told{true};     // that steps have detail
 
 }  // namespace
 
@@ -27,16 +29,20 @@ PyObject* FollowDetail(PyObject*, PyObject* const*, PySsize) {
 PyObject* WatchDetail(PyObject*, PyObject* const* arguments, PySsize count) {
   PyObject* const watcher = Argument(arguments, count, 0);
   g_py.Py_IncRef(watcher);
-  if (g_watcher != nullptr) g_py.Py_DecRef(g_watcher);
-  g_watcher = watcher;
+  g_watcher.store(watcher, std::memory_order_release);
   return NewNone();
 }
 
 void TellDetailWatcher() {
-  if (__builtin_expect(g_watcher == nullptr || g_watcher_told == !IsPlainStep(), 1)) return;
-  g_watcher_told = !g_watcher_told;
-  PyObject* const with_detail = g_py.PyBool_FromLong(g_watcher_told ? 1 : 0);
-  PyObject* const done = g_py.PyObject_CallFunctionObjArgs(g_watcher, with_detail, nullptr);
+  PyObject* const watcher = g_watcher.load(std::memory_order_acquire);
+  const bool detail = !IsPlainStep();
+  if (__builtin_expect(
+          watcher == nullptr || g_watcher_told.load(std::memory_order_relaxed) == detail, 1)) {
+    return;
+  }
+  if (g_watcher_told.exchange(detail, std::memory_order_relaxed) == detail) return;
+  PyObject* const with_detail = g_py.PyBool_FromLong(detail ? 1 : 0);
+  PyObject* const done = g_py.PyObject_CallFunctionObjArgs(watcher, with_detail, nullptr);
   if (done != nullptr) {
     g_py.Py_DecRef(done);
   } else {

@@ -60,6 +60,29 @@ PyObject* WriteEmpty() {
   return NewNone();
 }
 
+// An item of a dictionary, which another thread may take out meanwhile where there is no GIL.
+class ItemOf {
+ public:
+  ItemOf(PyObject* dict, const char* key) {
+    if (g_py.PyDict_GetItemStringRef == nullptr) {
+      item_ = g_py.PyDict_GetItemString(dict, key);
+      if (item_ != nullptr) g_py.Py_IncRef(item_);
+    } else if (g_py.PyDict_GetItemStringRef(dict, key, &item_) < 0) {
+      g_py.PyErr_Clear();
+    }
+  }
+  ~ItemOf() {
+    if (item_ != nullptr) g_py.Py_DecRef(item_);
+  }
+  ItemOf(const ItemOf&) = delete;
+  ItemOf& operator=(const ItemOf&) = delete;
+
+  PyObject* get() const { return item_; }
+
+ private:
+  PyObject* item_ = nullptr;
+};
+
 }  // namespace
 
 PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
@@ -117,9 +140,9 @@ PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
   const bool is_plain = type == g_py.PyModule_Type;
   if (type != nullptr) g_py.Py_DecRef(type);
   if (!is_plain) return NewNone();
-  PyObject* const file = g_py.PyDict_GetItemString(g_py.PyModule_GetDict(module), "__file__");
-  if (file == nullptr || IsNone(file)) return NewNone();
-  const PyText text(file);
+  const ItemOf file(g_py.PyModule_GetDict(module), "__file__");
+  if (file.get() == nullptr || IsNone(file.get())) return NewNone();
+  const PyText text(file.get());
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
   if (stream != nullptr &&

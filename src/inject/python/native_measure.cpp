@@ -1,5 +1,6 @@
 // For the bridge, which times what it wraps: between measure_begin() and measure_end() this thread
 // records as usual, but into memory that is thrown away.
+#include <atomic>
 #include <new>
 
 #include "inject/buffer/scratch_stream.h"
@@ -9,30 +10,36 @@
 namespace batchlight::inject {
 namespace {
 
-// One at a time, by the thread that holds the GIL.
+// One thread at a time.
 alignas(ScratchStream) char g_memory[sizeof(ScratchStream)];
-ScratchStream* g_scratch = nullptr;
-uint32_t g_tid = 0;
+std::atomic<bool> g_taken{false};
+__thread ScratchStream* t_scratch;  // of the thread that took it
 
 }  // namespace
 
 // True if it began: nothing can be measured while nothing is recorded.
 PyObject* MeasureBegin(PyObject*, PyObject* const*, PySsize) {
-  if (g_scratch != nullptr || !Collecting()) return g_py.PyBool_FromLong(0);
+  if (!Collecting() || g_taken.exchange(true, std::memory_order_acquire)) {
+    return g_py.PyBool_FromLong(0);
+  }
   auto* scratch = new (g_memory) ScratchStream;
-  if (!*scratch) return g_py.PyBool_FromLong(0);
-  g_scratch = scratch;
-  g_tid = static_cast<uint32_t>(sys::Tid());
-  return g_py.PyBool_FromLong(1);
+  const bool begun = static_cast<bool>(*scratch);
+  if (begun) {
+    t_scratch = scratch;
+  } else {
+    g_taken.store(false, std::memory_order_release);
+  }
+  return g_py.PyBool_FromLong(begun ? 1 : 0);
 }
 
 // How many records were written.
 PyObject* MeasureEnd(PyObject*, PyObject* const*, PySsize) {
   size_t records = 0;
-  if (g_scratch != nullptr && g_tid == static_cast<uint32_t>(sys::Tid())) {
-    records = g_scratch->RecordCount();
-    g_scratch->~ScratchStream();
-    g_scratch = nullptr;
+  if (t_scratch != nullptr) {
+    records = t_scratch->RecordCount();
+    t_scratch->~ScratchStream();
+    t_scratch = nullptr;
+    g_taken.store(false, std::memory_order_release);
   }
   return g_py.PyLong_FromLongLong(static_cast<long long>(records));
 }

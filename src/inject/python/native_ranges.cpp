@@ -1,28 +1,47 @@
 // Ranges and marks of Python programs, through the same functions as NVTX's own, so that filters,
 // levels and captures by range work alike.
+#include <atomic>
 #include <cstring>
 
 #include "inject/collect/capture.h"
 #include "inject/nvtx/capture_range.h"
 #include "inject/nvtx/names.h"
 #include "inject/nvtx/ranges.h"
+#include "inject/nvtx/registry.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
 
 namespace batchlight::inject {
 namespace {
 
-// Domains that Python asked for: it refers to them by number, 0 = the default domain. Written with
-// the GIL held, in a process that has one.
+// Domains that Python asked for: it refers to them by number, 0 = the default domain. Written under
+// RegistryLock().
 constexpr size_t kMaxDomains = 1024;
 const nvtx::Domain* g_domains[kMaxDomains];
-size_t g_domain_count = 1;
+std::atomic<size_t> g_domain_count{1};
 bool g_on = false;  // --trace has nvtx
 
 const nvtx::Domain* DomainOf(PyObject* number) {
   if (IsNone(number)) return nullptr;
   const uint64_t index = AsNumber(number);
-  return index < g_domain_count ? g_domains[index] : nullptr;
+  return index < g_domain_count.load(std::memory_order_acquire) ? g_domains[index] : nullptr;
+}
+
+// `is_new`: it had none before. 0: there are no more.
+size_t NumberOf(const nvtx::Domain* domain, bool* is_new) {
+  Guard guard;
+  if (!guard) return 0;
+  Locked locked(nvtx::RegistryLock());
+  if (!locked) return 0;
+  const size_t count = g_domain_count.load(std::memory_order_relaxed);
+  for (size_t i = 1; i < count; ++i) {
+    if (g_domains[i] == domain) return i;
+  }
+  if (count == kMaxDomains) return 0;
+  g_domains[count] = domain;
+  g_domain_count.store(count + 1, std::memory_order_release);
+  *is_new = true;
+  return count;
 }
 
 void SetPayload(PyObject* value, nvtx::Event& event) {
@@ -80,13 +99,11 @@ PyObject* GetDomain(PyObject*, PyObject* const* arguments, PySsize count) {
   const PyText name(Argument(arguments, count, 0));
   if (!g_on || name.size() == 0) return g_py.PyLong_FromLongLong(0);
   const nvtx::Domain* domain = nvtx::RegisterDomain(name.data(), name.size());
-  for (size_t i = 1; i < g_domain_count; ++i) {
-    if (g_domains[i] == domain) return g_py.PyLong_FromLongLong(static_cast<long long>(i));
-  }
-  if (domain == nullptr || g_domain_count == kMaxDomains) return g_py.PyLong_FromLongLong(0);
-  nvtx::SayDomain(domain, true);
-  g_domains[g_domain_count] = domain;
-  return g_py.PyLong_FromLongLong(static_cast<long long>(g_domain_count++));
+  if (domain == nullptr) return g_py.PyLong_FromLongLong(0);
+  bool is_new = false;
+  const size_t number = NumberOf(domain, &is_new);
+  if (is_new) nvtx::SayDomain(domain, true);
+  return g_py.PyLong_FromLongLong(static_cast<long long>(number));
 }
 
 PyObject* Push(PyObject*, PyObject* const* arguments, PySsize count) {
