@@ -38,7 +38,7 @@ def follow(iterator_class):
             raise
         if meter.next_look:
             meter.count += 1
-            if meter.count == meter.next_look:
+            if meter.count >= meter.next_look:
                 meter.look(batch)
         return batch
 
@@ -49,7 +49,7 @@ def look_at_call(arguments, named):
     """What the outermost module is called with, in train mode and with gradients on."""
     if CALLED.next_look:
         CALLED.count += 1
-        if CALLED.count == CALLED.next_look:
+        if CALLED.count >= CALLED.next_look:
             if LOADED.count:  # it tells more: what a loop makes of its batches is not padding
                 CALLED.next_look = 0
                 return

@@ -35,11 +35,12 @@ def say_precision(optimizer, step_name):
         if len(parameters) > MOST_PARAMETERS:
             return
         counts = [(p.numel(), str(p.dtype) == "torch.float64") for p in parameters]
+        _numbers[step_name] = (sum(count for count, _ in counts),
+                               sum(count for count, is_double in counts if is_double))
+        # A list first: without a GIL another thread may add its optimizer meanwhile.
+        updated, double = map(sum, zip(*list(_numbers.values())))
     except Exception:  # parameters may be anything
         return
-    _numbers[step_name] = (sum(count for count, _ in counts),
-                           sum(count for count, is_double in counts if is_double))
-    updated, double = map(sum, zip(*_numbers.values()))
     if double:
         _native.property("torch.float64_parameters", "%.4f" % (double / updated))
 
