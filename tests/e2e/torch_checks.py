@@ -143,7 +143,9 @@ class Modules(TorchCase):
             torch.save(Odd(), "odd.pt")
             class Inner(torch.utils.data.Dataset):
                 def __len__(self): return 1
-                def __getitem__(self, i): warnings.warn("in item", stacklevel=5); return i
+                def __getitem__(self, i):
+                    for level in range(1, 7): warnings.warn("in item %d" % level, stacklevel=level)
+                    return i
             list(torch.utils.data.DataLoader(Inner()))
         """)
 

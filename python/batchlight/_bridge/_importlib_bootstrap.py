@@ -221,6 +221,24 @@ def followed_by(function, action):
     return call
 
 
+def metered(function, meter):
+    """An iterator's __next__, whose results the meter (_torch_padding) looks at now and then."""
+    @functools.wraps(function)
+    def __next__(self):
+        try:
+            result = function(self)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        if meter.next_look:
+            meter.count += 1
+            if meter.count >= meter.next_look:
+                meter.look(result)
+        return result
+
+    return __next__
+
+
 def mode_change(function, train_kind, eval_kind):
     """nn.Module.train, the outermost call recorded: it goes through all children, and eval() is
     train(False)."""

@@ -8,13 +8,12 @@ hardly have elsewhere. Of targets, those are counted that the loss leaves out (-
 scores for all positions makes these for nothing. Tensors on a GPU are not looked at: that would wait for it.
 """
 import collections
-import functools
 import itertools
 import sys
 
 import _batchlight_native as _native
 
-from ._importlib_bootstrap import without_this_frame
+from ._importlib_bootstrap import metered
 
 LAST_LOOK = 1024      # batches
 LEAST_WIDTH = 16      # positions
@@ -27,22 +26,7 @@ IGNORED = -100        # ignore_index of PyTorch's losses
 
 def follow(iterator_class):
     """Looks at what __next__ returns."""
-    function, meter = iterator_class.__next__, LOADED
-
-    @functools.wraps(function)
-    def __next__(self):
-        try:
-            batch = function(self)
-        except BaseException as error:
-            without_this_frame(error)
-            raise
-        if meter.next_look:
-            meter.count += 1
-            if meter.count >= meter.next_look:
-                meter.look(batch)
-        return batch
-
-    iterator_class.__next__ = __next__
+    iterator_class.__next__ = metered(iterator_class.__next__, LOADED)
 
 
 def look_at_call(arguments, named):
