@@ -28,7 +28,7 @@ def total(items):
         s += len(item)
     return s
 begin = time.process_time()
-for _ in range(12_000):
+for _ in range(100_000):
     total(words(200))
 print("used", time.process_time() - begin)
 """
@@ -45,6 +45,22 @@ def grow(n):
 begin = time.process_time()
 grow(20_000)
 print("used", time.process_time() - begin)
+"""
+# Small objects that are soon dropped: the worst case of what stands in front of the allocator.
+DROPS = """
+import time
+class Pair:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+def run(n):
+    kept = [None] * 1000
+    for i in range(n):
+        kept[i % 1000] = Pair((i, str(i)), [i])
+best = 1e9
+for _ in range(12):
+    begin = time.process_time(); run(100_000); best = min(best, time.process_time() - begin)
+print("used", best)
 """
 IMPORTS = """
 import json, time
@@ -95,7 +111,8 @@ def main(batchlight, venv, rounds=5):
     peer = lambda name: os.path.join(os.path.abspath(venv), "bin", name)
     python = peer("python")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("computes.py", COMPUTES), ("allocates.py", ALLOCATES), ("imports.py", IMPORTS)):
+        for name, text in (("computes.py", COMPUTES), ("allocates.py", ALLOCATES), ("drops.py", DROPS),
+                           ("imports.py", IMPORTS)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
 
@@ -115,6 +132,12 @@ def main(batchlight, venv, rounds=5):
             "memory_profiler": [python, "-m", "memory_profiler", "allocates.py"],
             "memray, with Python's allocators": [python, "-m", "memray", "run", "--trace-python-allocators", "-f", "-o",
                                                  "ray", "allocates.py"],
+        }, rounds, folder)
+        compare("memory of small objects", {
+            "alone": [python, "drops.py"],
+            "batchlight without memory": [*ours("--python-sampling=false"), "drops.py"],
+            "batchlight, sampled": [*ours("--python-sampling=false", "--python-memory=sampled"), "drops.py"],
+            "memray": [python, "-m", "memray", "run", "-f", "-o", "ray", "drops.py"],
         }, rounds, folder)
         price = statistics.median(used([os.path.abspath(batchlight), "profile", "-f", "true", "-o", "run", python,
                                        "imports.py"], folder)[0]

@@ -45,11 +45,19 @@ template <class Give>
 }
 
 template <class Give>
-void* Given(size_t bytes, Give give) {
-  if (__builtin_expect(bytes > g_apart_bytes, 0)) return GivenFromInside(bytes, give);
+[[gnu::noinline]] void* GivenAndLookedAt(size_t bytes, Give give) {
+  if (bytes > g_apart_bytes) return GivenFromInside(bytes, give);
   void* block = give();
   Allocated(block, bytes, Source::kPython);
   return block;
+}
+
+// Most blocks are not looked at: then the allocator below is all that is left to call, and a jump
+// will do.
+template <class Give>
+void* Given(size_t bytes, Give give) {
+  if (__builtin_expect(bytes <= g_apart_bytes && Passes(bytes), 1)) return give();
+  return GivenAndLookedAt(bytes, give);
 }
 
 void* Malloc(void* context, size_t bytes) {
@@ -68,17 +76,16 @@ void* Realloc(void* context, void* block, size_t bytes) {
       bytes, [=] { return Inner(context).realloc(Inner(context).context, block, bytes); });
 }
 
-[[gnu::noinline]] void FreeAll(void* context, void* block) {
-  if (!t_sampler.in_python) Freeing(block);
+// What is told of and forgotten here is not known any more to the shim of free below.
+[[gnu::noinline]] void FreeAndTell(void* context, void* block) {
+  if (block == nullptr) return;
+  if (!g_all || !t_sampler.in_python) Freeing(block);
   const InPython in_python;
   Inner(context).free(Inner(context).context, block);
 }
 
-// What is told of and forgotten here is not known any more to the shim of free below.
 void Free(void* context, void* block) {
-  if (block == nullptr) return;
-  if (__builtin_expect(g_all, 0)) return FreeAll(context, block);
-  Freeing(block);
+  if (__builtin_expect(MayBeTold(block), 0)) return FreeAndTell(context, block);
   Inner(context).free(Inner(context).context, block);
 }
 

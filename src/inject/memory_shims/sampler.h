@@ -43,9 +43,19 @@ inline void Allocated(void* block, size_t bytes, Source source) {
   LookAt(block, bytes, source);
 }
 
+// The same before the block is there. False: nothing was counted, it is to be told of once it is.
+inline bool Passes(size_t bytes) {
+  if (__builtin_expect(!On(), 0)) return true;
+  const int64_t left = t_sampler.left - static_cast<int64_t>(bytes);
+  if (left < 0) return false;
+  t_sampler.left = left;
+  return true;
+}
+
 // The block is about to be freed: afterwards another thread may have it.
+inline bool MayBeTold(const void* block) { return g_all || g_known.MayHave(block); }
 inline void Freeing(const void* block) {
-  if (__builtin_expect(g_known.MayHave(block) || g_all, 0)) Forget(block);
+  if (__builtin_expect(MayBeTold(block), 0)) Forget(block);
 }
 
 inline void CountAllocated(void* block) {
