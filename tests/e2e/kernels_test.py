@@ -82,6 +82,13 @@ class Kernels(InFolder):
         with open(os.path.join(self.folder, "page", "index.html")) as page:
             self.assertIn(said, page.read())
 
+    def test_a_graph_that_first_runs_in_a_measured_step(self):
+        graph = "    if step >= 29:\n        cuda.fake_cuda_graph_launch(5, 7, 1000)\n    if graphs:"
+        self.kernels("--set", "essentials", "--step", "30", program=TWO_KINDS.replace("    if graphs:", graph))
+        rows = json.loads(self.read("--format", "json"))
+        self.assertEqual({row["Kernel"]: row["Launches"] for row in rows},
+                         {"gemm()": 7, "reduce()": 3, "CUDA graph": 1})
+
     def test_json(self):
         self.kernels("--set", "essentials")
         first = json.loads(self.read("--format", "json"))[0]

@@ -27,7 +27,8 @@ using namespace batchlight::counters;
 namespace {
 
 constexpr size_t kOfAUnit = 4;
-constexpr uint32_t kInvalid = 1, kInvalidOperation = 7, kInvalidMetric = 17, kUnknownChip = 46;
+constexpr uint32_t kInvalid = 1, kInvalidOperation = 7, kInvalidMetric = 17, kUnknownChip = 46,
+                   kUnknown = 999;
 
 const char* const kChips[] = {"FAKE1", "GH100"};
 // Base names; any roll-up of one is a metric.
@@ -108,6 +109,7 @@ struct Profiler {
   bool is_counting = false;
   bool is_open = false;  // a range
   bool each_kernel = false;
+  bool met_graph = false;
   uint64_t kernels_before = 0;
   std::vector<uint64_t> ranges;
   Data* data = nullptr;
@@ -151,9 +153,14 @@ uint32_t Refusal(const char* call) {
 void CountKernel() {
   g_kernels.fetch_add(1);
   Profiler& profiler = g_profiler;
-  if (!profiler.is_counting || !profiler.each_kernel) return;
+  if (!profiler.is_counting || !profiler.each_kernel || profiler.met_graph) return;
   // Those beyond the room are not even told of.
   if (profiler.ranges.size() < profiler.data->room) profiler.ranges.push_back(1);
+}
+
+void CountGraph() {
+  CountKernel();  // of its kernels no one sees more than the whole
+  g_profiler.met_graph = true;
 }
 
 }  // namespace fake_cupti
@@ -312,6 +319,7 @@ uint32_t cuptiRangeProfilerStart(RangeObjectParams*) {
     std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(slow)));
   }
   g_profiler.is_counting = true;
+  g_profiler.met_graph = false;
   g_profiler.ranges.clear();
   return kSuccess;
 }
@@ -338,7 +346,8 @@ uint32_t cuptiRangeProfilerStop(RangeStopParams* params) {
   if (!g_profiler.is_counting) return kInvalidOperation;
   g_profiler.is_counting = false;
   params->all_passes_submitted = 1;
-  return kSuccess;
+  // As CUPTI 13.0 on an H200: its own ranges of kernels end at the first graph.
+  return g_profiler.each_kernel && g_profiler.met_graph ? kUnknown : kSuccess;
 }
 
 uint32_t cuptiRangeProfilerDecodeData(RangeDecodeParams* params) {

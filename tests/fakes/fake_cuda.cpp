@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "fakes/fake_cupti.h"
 
@@ -14,7 +15,8 @@ using namespace fake_cupti;
 
 namespace {
 
-constexpr uint32_t kLaunchKernel = 211, kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
+constexpr uint32_t kLaunchKernel = 211, kDriverLaunchKernel = 307, kDriverGraphLaunch = 514,
+                   kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
                    kStreamSynchronize = 131, kEventRecord = 135, kGraphLaunchCall = 311,
                    kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164,
                    kDriverStreamSynchronize = 126, kStreamWaitEvent = 147, kEventSynchronize = 137,
@@ -63,6 +65,26 @@ class Call {
   CallbackData data_{};
 };
 
+// The driver's call within one of the runtime's, which has no record of its own.
+class InnerCall {
+ public:
+  InnerCall(uint32_t cbid, uint32_t correlation) : cbid_(cbid) {
+    data_.context_id = 1;
+    data_.correlation_data = &shared_;
+    data_.correlation = correlation;
+    InvokeCallback(kDriverApi, cbid, data_);
+  }
+  ~InnerCall() {
+    data_.site = 1;
+    InvokeCallback(kDriverApi, cbid_, data_);
+  }
+
+ private:
+  const uint32_t cbid_;
+  uint64_t shared_ = 0;
+  CallbackData data_{};
+};
+
 // cudaStream_t and cudaEvent_t: cuptiGetStreamIdEx() of the fake takes them apart.
 const void* Handle(uint32_t id) {
   return reinterpret_cast<const void*>(id <= 2 ? uintptr_t{id} : uintptr_t{id} << 4);
@@ -95,7 +117,10 @@ void fake_cuda_init() {
 uint32_t fake_cuda_launch(const fake_launch* launch) {
   Call call(launch->through_driver != 0 ? kLaunchKernelEx : kLaunchKernel,
             launch->through_driver != 0 ? kDriverApi : kRuntimeApi);
+  std::optional<InnerCall> inner;
+  if (launch->through_driver == 0) inner.emplace(kDriverLaunchKernel, call.correlation());
   CountKernel();
+  inner.reset();
   SampleKernel(launch->name, call.correlation());
   if (!KindEnabled(kConcurrentKernel)) return call.correlation();
   KernelActivity kernel{};
@@ -242,7 +267,10 @@ uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
 uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns) {
   if (GraphTraceWasLate()) std::abort();
   Call call(kGraphLaunchCall);
-  CountKernel();  // of its kernels no one sees more than the whole
+  {
+    const InnerCall inner(kDriverGraphLaunch, call.correlation());
+    CountGraph();
+  }
   if (!KindEnabled(kGraphTrace)) return call.correlation();
   GraphTraceActivity run{};
   run.kind = kGraphTrace;

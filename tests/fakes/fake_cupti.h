@@ -27,6 +27,7 @@ void BreakCapture();      // if there is one
 bool CaptureWasBroken();  // and forgets it
 // For the counters that are being read (fake_counters.cpp).
 void CountKernel();
+void CountGraph();
 // For the instructions that are being sampled (fake_stalls.cpp).
 void SampleKernel(const char* name, uint32_t correlation);
 // What FAKE_COUNTERS_REFUSE says of the call; 0: it is not refused.

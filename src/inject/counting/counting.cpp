@@ -9,27 +9,30 @@
 namespace batchlight::inject::cupti {
 
 void FollowCollector() {
-  static constexpr Follower kFollower = {.starts =
-                                             [](const Library& library, void* subscriber) {
-                                               const bool counts = PrepareStepCounters(library);
-                                               const bool samples =
-                                                   PrepareStallSampler(library, subscriber);
-                                               if (counts || samples)
-                                                 WatchCaptures(library, subscriber);
-                                             },
-                                         .on_module = OnModule,
-                                         .on_driver_call = OnCaptureCall,
-                                         .on_graph_node = NoteGraphNode,
-                                         .ends =
-                                             [] {
-                                               FinishStepCounters();
-                                               FinishStallSampler();
-                                             },
-                                         .forgets =
-                                             [] {
-                                               ForgetStepCounters();
-                                               ForgetStallSampler();
-                                             }};
+  static constexpr Follower kFollower = {
+      .starts =
+          [](const Library& library, void* subscriber) {
+            const bool counts = PrepareStepCounters(library, subscriber);
+            const bool samples = PrepareStallSampler(library, subscriber);
+            if (counts || samples) WatchCaptures(library, subscriber);
+          },
+      .on_module = OnModule,
+      .on_driver_call =
+          [](uint32_t cbid, const CallbackData& call) {
+            OnCaptureCall(cbid, call);
+            OnLaunchCall(cbid, call);
+          },
+      .on_graph_node = NoteGraphNode,
+      .ends =
+          [] {
+            FinishStepCounters();
+            FinishStallSampler();
+          },
+      .forgets =
+          [] {
+            ForgetStepCounters();
+            ForgetStallSampler();
+          }};
   g_follower = &kFollower;
 }
 

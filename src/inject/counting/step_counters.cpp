@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/loop_follower.h"
 #include "inject/counting/common_start.h"
 #include "inject/counting/counter_worker.h"
+#include "inject/counting/launch_ranges.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
@@ -26,8 +28,11 @@ constexpr uint32_t kFlushTimeoutMs = 1000;
 
 class StepCounters {
  public:
-  bool Open(const Library& library);
+  bool Open(const Library& library, void* subscriber);
   void IterationEnded(uint64_t number);
+  void OnCall(uint32_t cbid, const CallbackData& call) {
+    if (launches_) launches_->OnCall(cbid, call);
+  }
   void Finish();
   void Forget() { phase_ = Phase::kOff; }
   bool is_on() const { return phase_ != Phase::kOff; }
@@ -59,11 +64,14 @@ class StepCounters {
   bool IsBefore(uint64_t iteration) const { return iteration_ + 1 < iteration; }
 
   CounterJob job_;
+  std::optional<LaunchRanges> launches_;  // where each kernel is measured
+  bool by_launch_ = false;                // this pass
   Phase phase_ = Phase::kOff;
   LoopContext loop_;
   CommonStart start_;
   uint64_t iteration_ = 0;  // that has ended
   uint32_t ranges_ = 0;     // so far
+  size_t room_ = 0;         // ranges that fit into this pass
   size_t kernels_ = 0;      // of the last step whose kernels were measured
   uint64_t steps_left_ = 0;
   uint64_t begin_ticks_ = 0;   // of the step that is counted
@@ -77,7 +85,7 @@ class StepCounters {
 alignas(StepCounters) char g_memory[sizeof(StepCounters)];
 StepCounters* g_counters = nullptr;
 
-bool StepCounters::Open(const Library& library) {
+bool StepCounters::Open(const Library& library, void* subscriber) {
   job_.library = &library;
   job_.plan = ReadCounterPlan(Control()->extra);
   if (job_.plan == nullptr) return false;
@@ -93,6 +101,7 @@ bool StepCounters::Open(const Library& library) {
   void* const memory = sys::MapMemory(sizeof(CounterSession));
   if (memory == nullptr) return false;
   job_.session = new (memory) CounterSession(job_.api);
+  if (each_kernel()) launches_.emplace(library, subscriber);
   phase_ = Phase::kUnprepared;
   return true;
 }
@@ -179,14 +188,18 @@ void StepCounters::BeginPass() {
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   CounterSession& session = *job_.session;
   steps_left_ = each_kernel() ? 1 : job_.plan->steps;
-  const counters::RangeMode mode = each_kernel() ? counters::kAutoRange : counters::kUserRange;
-  const size_t room = each_kernel() ? KernelRoom() : steps_left_;
+  by_launch_ = each_kernel() && launches_->has_graphs();
+  const counters::RangeMode mode =
+      each_kernel() && !by_launch_ ? counters::kAutoRange : counters::kUserRange;
+  room_ = each_kernel() ? KernelRoom() : steps_left_;
   // A profiler that has counted keeps its first configuration, whatever it is told later: on an
   // H100 all that was new in the second one was NaN.
   session.Disable();
-  const bool begun = session.Enable(job_.context) &&
-                     session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode, room);
+  const bool begun =
+      session.Enable(job_.context) &&
+      session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode, room_);
   if (!begun) return TurnOff(session.failed_call(), session.result());
+  if (by_launch_) launches_->Begin(session, job_.context, room_);
   phase_ = each_kernel() ? Phase::kCounting : Phase::kSettling;
   job_.first_range = ranges_ + 1;
   switch_ns_ = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
@@ -197,14 +210,16 @@ void StepCounters::BeginPass() {
 // Whether there was no room for some kernels of the step, and can be more: CUPTI counts those that
 // come first, and says nothing.
 bool StepCounters::IsTooSmall() {
-  const size_t room = KernelRoom();
-  kernels_ = CountedKernels();
-  if (kernels_ < room) return false;
-  if (room == job_.plan->kernel_room) {
-    SayCounters("some kernels have no counters: a step has more than fit, which are", "", room);
+  // Launches are counted beyond the room, CUPTI's own ranges are not.
+  if (by_launch_ ? kernels_ <= room_ : CountedKernels() < room_) {
+    if (!by_launch_) kernels_ = CountedKernels();
     return false;
   }
-  kernels_ = 2 * room;
+  if (room_ == job_.plan->kernel_room) {
+    SayCounters("some kernels have no counters: a step has more than fit, which are", "", room_);
+    return false;
+  }
+  kernels_ = std::max(kernels_, 2 * room_);
   return true;
 }
 
@@ -230,11 +245,13 @@ void StepCounters::EndStep() {
     return BeginStep();
   }
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
-  const bool ended = session.End();
+  bool ended = !by_launch_ || launches_->End(&kernels_);
+  ended = session.End() && ended;
   const auto end_ns = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
   switch_ns_ += end_ns;
   round_ns_ += end_ns;
-  if (ended && each_kernel() && IsTooSmall()) {
+  const bool met_graph = !ended && each_kernel() && !by_launch_ && launches_->has_graphs();
+  if (met_graph || (ended && each_kernel() && IsTooSmall())) {
     --ranges_;
     return BeginPass();
   }
@@ -320,13 +337,17 @@ void OnIteration(uint64_t number) { g_counters->IterationEnded(number); }
 
 }  // namespace
 
-bool PrepareStepCounters(const Library& library) {
+bool PrepareStepCounters(const Library& library, void* subscriber) {
   if (!HasOption(Control()->extra, "counters.pass=")) return false;
   auto* const made = new (g_memory) StepCounters;
-  if (!made->Open(library)) return false;
+  if (!made->Open(library, subscriber)) return false;
   g_counters = made;
   g_on_iteration = OnIteration;
   return true;
+}
+
+void OnLaunchCall(uint32_t cbid, const CallbackData& call) {
+  if (g_counters != nullptr) g_counters->OnCall(cbid, call);
 }
 
 void FinishStepCounters() {

@@ -1,6 +1,7 @@
 // Hardware counters of whole steps, or of each kernel of some steps: the plan's passes take turns
 // from iteration to iteration of the training loop (docs/design/0023-counters.md). Nothing is
-// replayed. All calls but the last are made where an iteration ends, by the thread that trains.
+// replayed. All calls but the last and OnLaunchCall are made where an iteration ends, by the thread
+// that trains.
 #pragma once
 
 #include "inject/cupti/library.h"
@@ -8,10 +9,13 @@
 namespace batchlight::inject::cupti {
 
 // Counters are read in this process if the session asks for them. Whatever prevents it is a Reason.
-bool PrepareStepCounters(const Library& library);
+bool PrepareStepCounters(const Library& library, void* subscriber);
 
 // Whether they have not been read to the end yet.
 bool IsReadingCounters();
+
+// Any thread: before and after a call of the driver.
+void OnLaunchCall(uint32_t cbid, const CallbackData& call);
 
 // The process ends: values that are being worked out get into the recording.
 void FinishStepCounters();
