@@ -44,6 +44,16 @@ std::vector<int64_t> LastWork(const Store& store) {
   return last;
 }
 
+// Processes whose kernels are known. CUPTI keeps those of one that is ended in a kernel that never
+// ends.
+std::vector<bool> WithKernels(const Store& store) {
+  std::vector<bool> found(store.processes.size());
+  for (const ProcessId process : store.kernels.process) {
+    if (!process.IsNone()) found[process.row()] = true;
+  }
+  return found;
+}
+
 std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl) {
   std::map<uint64_t, Tracks> tracks;
   for (uint32_t row = 0; row < nccl.calls.size(); ++row) {
@@ -55,6 +65,7 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     if (kernel.call != NcclCalls::kNone) has_kernel[kernel.call] = true;
   }
   const std::vector<int64_t> last_work = LastWork(store);
+  const std::vector<bool> with_kernels = WithKernels(store);
   const auto start_ns = [&](uint32_t call) {
     return store.nvtx_ranges.start_ns[nccl.calls[call].range];
   };
@@ -72,7 +83,10 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     for (const auto& [process, track] : of_processes) {
       all_came = std::min(all_came, track.calls.size());
     }
-    for (auto& [process, track] : of_processes) track.ended = std::min(track.ended, all_came);
+    // Where no kernel of a process is known, what all came to counts as ended.
+    for (auto& [process, track] : of_processes) {
+      track.ended = with_kernels[process.row()] ? std::min(track.ended, all_came) : all_came;
+    }
   }
   return tracks;
 }
@@ -96,15 +110,6 @@ FlightCall CallOf(const Store& store, const NcclCall& call, uint32_t group, size
           .place = ""};
 }
 
-// Processes with kernels: of the others nobody knows what has ended.
-std::vector<bool> WithKernels(const Store& store) {
-  std::vector<bool> found(store.processes.size());
-  for (const ProcessId process : store.kernels.process) {
-    if (!process.IsNone()) found[process.row()] = true;
-  }
-  return found;
-}
-
 // Calls are counted from the first. Behind a window of steps or seconds they are not recorded, and
 // ends of the last may be missing.
 bool RecordsAll(const Store& store) {
@@ -125,18 +130,22 @@ RecordedCalls LastRecordedCalls(const Store& store) {
   const std::vector<bool> with_kernels = WithKernels(store);
   std::map<int32_t, std::pair<FlightDump, ProcessId>> dumps;
   for (const auto& [id, tracks] : FindTracks(store, nccl)) {
+    const bool any_kernels = std::any_of(tracks.begin(), tracks.end(), [&](const auto& one) {
+      return with_kernels[one.first.row()];
+    });
+    if (!any_kernels) continue;
     std::vector<int32_t> ranks;
     size_t first = SIZE_MAX;
     for (const auto& [process, track] : tracks) {
       const int32_t rank = rank_of[process.row()];
-      if (rank < 0 || !with_kernels[process.row()]) continue;
+      if (rank < 0) continue;
       ranks.push_back(rank);
       first = std::min(first, track.ended);
     }
     std::sort(ranks.begin(), ranks.end());
     for (const auto& [process, track] : tracks) {
       const int32_t rank = rank_of[process.row()];
-      if (rank < 0 || !with_kernels[process.row()]) continue;
+      if (rank < 0) continue;
       auto& [dump, owner] = dumps[rank];
       owner = process;
       dump.label = "rank " + std::to_string(rank);

@@ -62,6 +62,28 @@ TEST(RecordedCalls, AKernelThatOthersDidNotComeToEndsNothing) {
   EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 2}));
 }
 
+// A rank that is ended by a signal while its kernel waits leaves no kernels behind.
+TEST(RecordedCalls, ARankWithoutKernelsWaitsForWhoHasNotCome) {
+  for (const int calls : {3, 2}) {
+    NcclRanks job(2);
+    for (int call = 0; call < 2; ++call) {
+      job.AllReduce(1, call * 10'000, call * 10'000 + 2000, call * 10'000 + 3000);
+    }
+    for (int call = 0; call < calls; ++call) {
+      job.build().Range(job.thread(0), "ncclAllReduce", call * 10'000, call * 10'000 + 1000);
+    }
+    const DesyncResult result = FindDesync(LastRecordedCalls(job.Build()).dumps);
+    if (calls == 2) {
+      EXPECT_TRUE(result.found.empty()) << "all have come to each";
+      continue;
+    }
+    ASSERT_EQ(result.found.size(), 1u);
+    EXPECT_EQ(result.found[0].kind, DesyncKind::kMissing);
+    EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0}));
+    EXPECT_EQ(result.found[0].others, (std::vector<int32_t>{1}));
+  }
+}
+
 // A step that is captured into a CUDA graph, and replayed: its calls have no kernel of their own.
 TEST(RecordedCalls, AProcessThatWorksOnWaitsForNobody) {
   NcclRanks job(2);
