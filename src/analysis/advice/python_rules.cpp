@@ -119,21 +119,44 @@ void RarePythonWork(const RunMeasures& run, Findings* findings) {
 
 }  // namespace
 
+double OwnPythonNs(const RunMeasures& run) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return 0;
+  const OwnPython& python = run.loop_work.python;
+  // By the median of its share of each step it can be more than the mean step has beside its
+  // phases.
+  const double outside_ns = std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns);
+  // A GPU that works meanwhile hides it.
+  const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
+  const double exposed_ns =
+      has_gpu ? std::min(outside_ns, GpuPartNs(run, GpuPart::kIdlePython)) : outside_ns;
+  return exposed_ns < kOwnPython * step_ns || python.places.empty() ? 0 : exposed_ns;
+}
+
+double OwnCpuTensorsNs(const RunMeasures& run) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const SampledTime& python = run.loop_work.python.functions;
+  if (gpu == nullptr || OwnPythonNs(run) == 0 || python.functions.empty()) return 0;
+  if (OnlyWaits(python, run.loop_work.python.whole)) return 0;
+  const SampledFunction& named = python.functions.front();
+  const SampledTime& tensors = gpu->idle_cpu_tensors;
+  for (const SampledFunction& function : tensors.functions) {
+    if (function.file != named.file || function.function != named.function) continue;
+    return GpuPartNs(run, GpuPart::kIdleCpuTensors) * double(function.ns) / double(tensors.all_ns);
+  }
+  return 0;
+}
+
 void PythonWork(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
   const OwnPython& python = run.loop_work.python;
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
-  // By the median of its share of each step it can be more than the mean step has beside its
-  // phases.
-  const double outside_ns = std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns);
-  // A GPU that works meanwhile hides it.
-  const double exposed_ns =
-      has_gpu ? std::min(outside_ns, GpuPartNs(run, GpuPart::kIdlePython)) : outside_ns;
-  if (exposed_ns < kOwnPython * step_ns || python.places.empty()) {
-    return RarePythonWork(run, findings);
-  }
+  const double python_ns = OwnPythonNs(run);
+  if (python_ns == 0) return RarePythonWork(run, findings);
   if (OnlyWaits(python.functions, python.whole)) return;
+  const double tensors_ns = OwnCpuTensorsNs(run);
+  const double exposed_ns = python_ns + tensors_ns;
   const std::string share = PercentOf(exposed_ns / step_ns);
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);
@@ -146,9 +169,12 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   findings->push_back(
       {.title = names.empty() ? share + " of a step is your own Python"
                               : names + ": " + share + " of a step is your own Python",
-       .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share +
-               ") the loop runs Python that calls no operator" +
-               (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
+       .seen =
+           "For " + TimeOf(exposed_ns) + " of a step (" + share +
+           ") the loop runs Python that calls no operator" +
+           (tensors_ns > 0 ? ", or operators on tensors of the CPU (" + TimeOf(tensors_ns) + "),"
+                           : "") +
+           (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
        .why = "Python works on one value at a time, and nothing else goes on meanwhile.",
        .action = std::string(
                      PhaseShareOf(run, PhaseKind::kDataLoading) > 0

@@ -23,6 +23,7 @@ constexpr RuleGroup kSameTime[] = {
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
     {"small-operators", "slow-function"},                     // a loop in forward
     {"work-beside-the-model", "slow-function"},               // a function of the loop's
+    {"cpu-tensors", "unfused-updates", "slow-function"},      // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},  // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
     {"set-up-cost", "preprocessing-cost"},             // before the first step

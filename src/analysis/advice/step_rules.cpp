@@ -13,14 +13,16 @@ struct Saves {
   bool by_torch = true;  // torch.save alone, called by the program's own loop
 };
 
-// On the thread of the loop, from its first step on.
+// On the thread of the loop, from its first step on. What is saved behind the last step keeps none
+// from training, and has to be waited for.
 Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
   Saves saves;
   const Store& store = *run.store;
   for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kCheckpoint)) {
-    if (mark.end_ns < main.steps.front().start_ns || store.Text(mark.name) == "torch.load") {
+    if (mark.end_ns < main.steps.front().start_ns || mark.start_ns >= main.steps.back().end_ns) {
       continue;
     }
+    if (store.Text(mark.name) == "torch.load") continue;
     ++saves.count;
     saves.by_torch = saves.by_torch && store.Text(mark.name) == "torch.save";
     saves.total_ns += mark.end_ns - mark.start_ns;

@@ -259,4 +259,30 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
                      .per_step_ns = per_step_ns}}});
 }
 
+void CpuTensors(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->window.mean <= 0) return;
+  const double idle_ns = GpuPartNs(run, GpuPart::kIdleCpuTensors) - OwnCpuTensorsNs(run);
+  if (idle_ns < kCpuTensors * gpu->window.mean) return;
+  const std::string names = FunctionTexts(*run.store, gpu->idle_cpu_tensors);
+  const std::string share = PercentOf(idle_ns / gpu->window.mean);
+  findings->push_back(
+      {.title = names.empty()
+                    ? "Operators on tensors of the CPU take " + share + " of a step"
+                    : names + ": operators on tensors of the CPU take " + share + " of a step",
+       .seen = "For " + TimeOf(idle_ns) + " of a step (" + share +
+               ") the GPU idles while operators compute on tensors of the CPU" +
+               (names.empty() ? "." : ", in " + names + "."),
+       .why = "The CPU computes many times more slowly than the GPU, which has nothing to do "
+              "meanwhile, and tensors are copied between the two.",
+       .action = "Keep these tensors on the GPU (averages of weights, metrics, losses, buffers of "
+                 "samples), which saves the copies too; build batches in the DataLoader's workers; "
+                 "or do it every N steps.",
+       .gain_ns = idle_ns * kCpuTensorsGain,
+       .uncertainty_ns = idle_ns * kCpuTensorsUncertainty,
+       .evidence = {{.kind = "part",
+                     .name = std::string(GpuPartName(GpuPart::kIdleCpuTensors)),
+                     .per_step_ns = idle_ns}}});
+}
+
 }  // namespace batchlight::advice

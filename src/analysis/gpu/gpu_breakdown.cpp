@@ -35,6 +35,9 @@ constexpr PartText kParts[kGpuPartCount] = {
      "CUDA calls"},
     {"idle_operators", "idle: operators",
      "the CPU is inside PyTorch's operators, on the way to a launch", "operators"},
+    {"idle_cpu_tensors", "idle: CPU tensors",
+     "the CPU is inside PyTorch's operators that compute on tensors of its own",
+     "operators on tensors of the CPU"},
     {"idle_system_call", "idle: C library",
      "the CPU is inside a call of the C library (a lock, a file, a pause)", "the C library"},
     {"idle_gil", "idle: GIL", "the CPU waits for Python's GIL, by samples", "a wait for the GIL"},
@@ -80,7 +83,8 @@ class DeviceBreakdown {
     SetBusy();
     SetIdle();
     Summarise();
-    NamePython();
+    result_.idle_python = NameIn(python_);
+    result_.idle_cpu_tensors = NameIn(cpu_tensors_);
     return std::move(result_);
   }
 
@@ -149,6 +153,8 @@ class DeviceBreakdown {
                         step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
                         if (IsIdleInPython(idle.part)) {
                           AddSpan(python_[idle.thread], idle.start_ns, idle.end_ns);
+                        } else if (idle.part == GpuPart::kIdleCpuTensors) {
+                          AddSpan(cpu_tensors_[idle.thread], idle.start_ns, idle.end_ns);
                         }
                       });
       });
@@ -186,14 +192,15 @@ class DeviceBreakdown {
     result_.overlapped_copy_ns = static_cast<double>(hidden_copy_ns) / count;
   }
 
-  void NamePython() {
-    if (samples_.empty()) return;
+  // What the threads ran in these spans, in steady steps.
+  SampledTime NameIn(const std::map<ThreadId, std::vector<TimeSpan>>& spans_of_threads) const {
+    if (samples_.empty()) return {};
     std::vector<TimeSpan> steady;
     for (const uint32_t row : steps_.steady) {
       AddSpan(steady, result_.steps[row].start_ns, result_.steps[row].end_ns);
     }
     std::vector<SampledTime> times;
-    for (const auto& [thread, spans] : python_) {
+    for (const auto& [thread, spans] : spans_of_threads) {
       std::vector<TimeSpan> inside;
       size_t at = 0;
       for (const TimeSpan& span : spans) {
@@ -203,7 +210,7 @@ class DeviceBreakdown {
       }
       times.push_back(samples_.During(thread, inside));
     }
-    result_.idle_python = SumOf(times);
+    return SumOf(times);
   }
 
   int64_t Hidden(const GpuStepParts& step, GpuWork kind) const {
@@ -219,6 +226,7 @@ class DeviceBreakdown {
   std::vector<GpuLaunch> launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
   std::map<ThreadId, std::vector<TimeSpan>> python_;  // IsIdleInPython
+  std::map<ThreadId, std::vector<TimeSpan>> cpu_tensors_;
   GpuBreakdown result_;
 };
 

@@ -42,6 +42,7 @@ enum class GpuPart : uint8_t {
   kIdleSynchronization,
   kIdleLaunch,       // the CPU was inside CUDA calls: bound by launches
   kIdleOperators,    // inside operators: bound by their overhead
+  kIdleCpuTensors,   // inside operators that launch nothing and compute: on tensors of the CPU
   kIdleSystemCall,   // in a call of the C library, where these were recorded
   kIdleGil,          // waited for Python's GIL, by samples
   kIdleNoProcessor,  // could run, but another thread had the processor; where that was recorded
@@ -52,7 +53,7 @@ enum class GpuPart : uint8_t {
   kIdleQueue,        // launched in time: what the GPU needs from one piece of work to the next
   kIdleElsewhere,    // ... for long: it worked for somebody else
 };
-inline constexpr size_t kGpuPartCount = 20;
+inline constexpr size_t kGpuPartCount = 21;
 
 struct GpuStepParts {
   int64_t start_ns = 0;
@@ -79,6 +80,7 @@ struct GpuBreakdown {
   // What the launching threads ran in the parts that are Python (IsIdleInPython) of steady steps,
   // where Python was sampled.
   SampledTime idle_python;
+  SampledTime idle_cpu_tensors;  // the same for kIdleCpuTensors
 };
 
 // One per process of `steps` and device that it used. Empty without GPU work.

@@ -119,6 +119,25 @@ TEST(GpuBreakdown, AroundOperatorsTheLoopSaysWhatTheGpuWaitsFor) {
       << "a closure runs the model inside of the step";
 }
 
+TEST(GpuBreakdown, OperatorsThatLaunchNothingAndComputeAreOnTensorsOfTheCpu) {
+  const auto operator_of = [](const char* name, int64_t took_ns) {
+    return [=](StoreBuilder& build, ThreadId thread, int64_t from, int64_t) {
+      build.Operator(thread, name, from, from + took_ns);
+    };
+  };
+  EXPECT_EQ(IdleOf(GpuPart::kIdleCpuTensors, operator_of("aten::mul_", 200'000)), 200'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleCpuTensors, operator_of("aten::mul_", 9'000)), 0);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleCpuTensors, operator_of("aten::view", 200'000)), 0);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleCpuTensors, operator_of("c10d::allreduce_", 200'000)), 0);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOperators, operator_of("aten::view", 200'000)), 200'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOperators,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Operator(thread, "aten::add", from + 100'000, to + 150'000);
+                   }),
+            300'000)
+      << "it launches the kernel behind the gap";
+}
+
 TEST(GpuBreakdown, WhatAThreadSleptOnIsACauseOfItsOwn) {
   EXPECT_EQ(IdleOf(GpuPart::kIdleSystemCall,
                    [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {

@@ -14,6 +14,20 @@ constexpr int64_t kLaunchLatencyNs = 20'000;
 // it take turns of some hundred microseconds to a few milliseconds (seen on an H100: none between
 // 10 and 200 us, 1,000 from there to 7 ms).
 constexpr int64_t kElsewhereNs = 100'000;
+// An operator that calls nothing of CUDA for so long computes. Views and empty tensors take less.
+constexpr int64_t kComputesNs = 10'000;
+
+// Operators that compute nothing, however long they take.
+bool OnlyLooks(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "aten::view",      "aten::reshape",   "aten::as_strided", "aten::transpose",
+      "aten::permute",   "aten::select",    "aten::slice",      "aten::expand",
+      "aten::unsqueeze", "aten::squeeze",   "aten::detach",     "aten::alias",
+      "aten::to",        "aten::empty",     "aten::item",       "aten::empty_like",
+      "aten::t",         "aten::resize_",   "aten::set_",       "aten::empty_strided",
+      "aten::is_pinned", "aten::pin_memory"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 
 bool IsOutsideModel(PhaseKind kind) {
   return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile;
@@ -106,6 +120,16 @@ bool GpuIdleExplainer::IsWait(uint32_t api_call) const {
   return IsWaitingCall(store_.Text(store_.api_calls.name[api_call]));
 }
 
+bool GpuIdleExplainer::IsOnCpuTensors(uint32_t op) const {
+  const OperatorCallsTable& ops = store_.operator_calls;
+  const int64_t start_ns = ops.start_ns[op], end_ns = ops.end_ns[op];
+  if (end_ns - start_ns < kComputesNs) return false;
+  const std::string_view name = store_.Text(ops.name[op]);
+  if (!name.starts_with("aten::") || OnlyLooks(name)) return false;
+  return NextStart(store_.api_calls.start_ns, api_spans_.Of(ops.thread[op]), start_ns - 1) >=
+         end_ns;
+}
+
 // What the thread does at `time_ns`; *until_ns: the next moment at which that may change.
 GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const {
   *until_ns =
@@ -122,7 +146,7 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
   const uint32_t op = operators_.Innermost(thread, time_ns);
   if (op != kNoRow) {
     *until_ns = std::min(*until_ns, store_.operator_calls.end_ns[op]);
-    return GpuPart::kIdleOperators;
+    return IsOnCpuTensors(op) ? GpuPart::kIdleCpuTensors : GpuPart::kIdleOperators;
   }
   return AroundOperators(thread, time_ns, until_ns);
 }

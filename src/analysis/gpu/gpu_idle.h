@@ -40,6 +40,7 @@ class GpuIdleExplainer {
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   GpuPart AroundOperators(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   bool IsWait(uint32_t api_call) const;
+  bool IsOnCpuTensors(uint32_t op) const;
 
   const Store& store_;
   IntervalIndex api_calls_;
