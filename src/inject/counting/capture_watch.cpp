@@ -80,6 +80,8 @@ void WatchCaptures(const Library& library, void* subscriber) {
   for (const uint16_t cbid : kEnds) library.cuptiEnableCallback(1, subscriber, kDriverApi, cbid);
 }
 
+bool IsAnyCaptured() { return (g_captures.load(std::memory_order_relaxed) & ~kSwitching) != 0; }
+
 void OnCaptureCall(uint32_t cbid, const CallbackData& call) {
   constexpr uint32_t kEnter = 0;
   const bool begins = IsOneOf(kBegins, cbid);

@@ -14,6 +14,8 @@ namespace batchlight::inject::cupti {
 void WatchCaptures(const Library& library, void* subscriber);
 
 // CUPTI's callback of a call of the driver, where it is of WatchCaptures' kinds.
+// Whether a stream of the process is being captured now: any thread.
+bool IsAnyCaptured();
 void OnCaptureCall(uint32_t cbid, const CallbackData& call);
 
 // Called by the thread that is about to begin the first of the captures that are open: what must

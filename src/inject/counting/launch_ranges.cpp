@@ -1,5 +1,6 @@
 #include "inject/counting/launch_ranges.h"
 
+#include "inject/counting/capture_watch.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject::cupti {
@@ -18,6 +19,8 @@ constexpr uint16_t kKernelLaunches[] = {
     652,  // cuLaunchKernelEx
     653,  // cuLaunchKernelEx_ptsz
 };
+
+constexpr int64_t kMostWaitNs = 2'000'000'000;
 
 template <size_t kCount>
 bool IsOneOf(const uint16_t (&calls)[kCount], uint32_t cbid) {
@@ -39,13 +42,15 @@ LaunchRanges::LaunchRanges(const Library& library, void* subscriber)
 }
 
 void LaunchRanges::Begin(CounterSession& session, const void* context, size_t room) {
+  const bool is_locked = Lock();
   session_ = &session;
-  context_ = context;
   room_ = room;
   launches_ = 0;
-  is_refused_ = false;
-  is_on_.store(true, std::memory_order_release);
-  // They stay enabled: stacks of calls may want them too.
+  context_.store(context, std::memory_order_relaxed);
+  is_refused_.store(!is_locked, std::memory_order_relaxed);
+  is_on_.store(is_locked, std::memory_order_release);
+  if (is_locked) Unlock();
+  // They stay enabled, for some 0.1 us a launch: stacks of calls may want them too.
   for (const uint16_t cbid : kKernelLaunches) {
     library_.cuptiEnableCallback(1, subscriber_, kDriverApi, cbid);
   }
@@ -53,11 +58,11 @@ void LaunchRanges::Begin(CounterSession& session, const void* context, size_t ro
 
 // A launch that another thread is making is waited for.
 bool LaunchRanges::End(size_t* launches) {
-  Lock();
-  is_on_.store(false, std::memory_order_release);
-  Unlock();
+  const bool is_locked = Lock();
+  Stop();
   *launches = launches_;
-  return !is_refused_;
+  if (is_locked) Unlock();
+  return is_locked && !is_refused_.load(std::memory_order_relaxed);
 }
 
 void LaunchRanges::OnCall(uint32_t cbid, const CallbackData& call) {
@@ -68,33 +73,37 @@ void LaunchRanges::OnCall(uint32_t cbid, const CallbackData& call) {
   call.site == kEnter ? Enter(call) : Leave(call);
 }
 
-// What one launch calls in turn is part of it.
+// What one launch calls in turn is part of it. What is captured runs later, and calls of CUPTI
+// would break the capture. Who waits too long for another thread's launch, which may itself wait
+// for this one's, goes on without a range.
 void LaunchRanges::Enter(const CallbackData& call) {
-  if (!is_on_.load(std::memory_order_acquire)) return;
+  if (!is_on_.load(std::memory_order_acquire) || IsAnyCaptured()) return;
+  if (call.context != nullptr && call.context != context_.load(std::memory_order_relaxed)) return;
   if (lock_.load(std::memory_order_relaxed) == OwnId()) return;
-  Lock();
-  const bool is_elsewhere = call.context != nullptr && call.context != context_;
-  if (!is_on_.load(std::memory_order_relaxed) || is_elsewhere) return Unlock();
+  if (!Lock()) return is_refused_.store(true, std::memory_order_relaxed);
+  if (!is_on_.load(std::memory_order_relaxed)) return Unlock();
   open_ = call.correlation;
-  is_pushed_ = launches_++ < room_ && !is_refused_;
+  is_pushed_ = launches_++ < room_ && !is_refused_.load(std::memory_order_relaxed);
   if (is_pushed_ && !session_->Push()) {
-    is_refused_ = true;
+    is_refused_.store(true, std::memory_order_relaxed);
     is_pushed_ = false;
   }
 }
 
 void LaunchRanges::Leave(const CallbackData& call) {
   if (lock_.load(std::memory_order_relaxed) != OwnId() || open_ != call.correlation) return;
-  if (is_pushed_ && !session_->Pop()) is_refused_ = true;
+  if (is_pushed_ && !session_->Pop()) is_refused_.store(true, std::memory_order_relaxed);
   open_ = 0;
   Unlock();
 }
 
-void LaunchRanges::Lock() {
+bool LaunchRanges::Lock() {
   const uint32_t self = OwnId();
+  const int64_t deadline = sys::Nanoseconds(CLOCK_MONOTONIC) + kMostWaitNs;
   while (true) {
     uint32_t holder = 0;
-    if (lock_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return;
+    if (lock_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return true;
+    if (sys::Nanoseconds(CLOCK_MONOTONIC) >= deadline) return false;
     const timespec wait{0, 1'000'000};
     sys::Call(SYS_futex, &lock_, FUTEX_WAIT_PRIVATE, holder, &wait, nullptr, 0);
   }

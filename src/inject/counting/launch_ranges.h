@@ -22,6 +22,8 @@ class LaunchRanges {
   void Begin(CounterSession& session, const void* context, size_t room);
   // How many launches there were since, in room or not. False if a range was refused.
   bool End(size_t* launches);
+  // No range is made any more; one that is open is closed by its launch. Waits for nobody.
+  void Stop() { is_on_.store(false, std::memory_order_release); }
 
   // From CUPTI's callback around a call of the driver.
   void OnCall(uint32_t cbid, const CallbackData& call);
@@ -29,21 +31,21 @@ class LaunchRanges {
  private:
   void Enter(const CallbackData& call);
   void Leave(const CallbackData& call);
-  void Lock();
+  bool Lock();
   void Unlock();
 
   const Library& library_;
   void* const subscriber_;
   std::atomic<bool> has_graphs_{false};
 
+  std::atomic<bool> is_on_{false};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<bool> is_refused_{false};
   // One launch at a time: whose range it is. All below belongs to who holds it.
   std::atomic<uint32_t> lock_{0};  // a futex word
-  std::atomic<bool> is_on_{false};
   CounterSession* session_ = nullptr;
-  const void* context_ = nullptr;
   size_t room_ = 0;
   size_t launches_ = 0;
-  bool is_refused_ = false;
   uint32_t open_ = 0;  // correlation of the launch that is being made; 0: none
   bool is_pushed_ = false;
 };

@@ -34,7 +34,10 @@ class StepCounters {
     if (launches_) launches_->OnCall(cbid, call);
   }
   void Finish();
-  void Forget() { phase_ = Phase::kOff; }
+  void Forget() {
+    if (launches_) launches_->Stop();
+    phase_ = Phase::kOff;
+  }
   bool is_on() const { return phase_ != Phase::kOff; }
 
  private:
@@ -107,6 +110,7 @@ bool StepCounters::Open(const Library& library, void* subscriber) {
 }
 
 void StepCounters::TurnOff(const char* call, uint32_t result, const char* metrics) {
+  if (launches_) launches_->Stop();
   phase_ = Phase::kOff;
   job_.session->Disable();
   char why[320];
@@ -306,6 +310,7 @@ void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin
 
 void StepCounters::Finish() {
   if (phase_ == Phase::kOff) return;
+  if (launches_) launches_->Stop();
   WaitForWorker(job_, kExitTimeoutMs);
   if (has_counted_ || job_.failed_call != nullptr || !IsWithProgram(job_)) {
     if (IsWithProgram(job_) && job_.failed_call != nullptr) {
