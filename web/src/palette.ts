@@ -34,7 +34,7 @@ const kKnown: Record<string, number> = {
   idle_synchronization: 8,
   idle_launch: 2,
   idle_operators: 10,
-  idle_cpu_tensors: 6,
+  idle_cpu_tensors: 9,
   idle_system_call: 6,
   idle_gil: 1,
   idle_no_processor: 7,

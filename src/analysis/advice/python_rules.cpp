@@ -135,16 +135,22 @@ double OwnPythonNs(const RunMeasures& run) {
 
 double OwnCpuTensorsNs(const RunMeasures& run) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  const SampledTime& python = run.loop_work.python.functions;
-  if (gpu == nullptr || OwnPythonNs(run) == 0 || python.functions.empty()) return 0;
-  if (OnlyWaits(python, run.loop_work.python.whole)) return 0;
-  const SampledFunction& named = python.functions.front();
+  const OwnPython& python = run.loop_work.python;
+  if (gpu == nullptr || OwnPythonNs(run) == 0 || !RangeNames(python).empty()) return 0;
+  if (OnlyWaits(python.functions, python.whole)) return 0;
+  if (Sleeps(python.functions, python.whole, ProcessorWait(run))) return 0;
+  const std::vector<SampledFunction>& own = python.functions.functions;
+  const auto named_end = own.begin() + ptrdiff_t(std::min(kNamedFunctions, own.size()));
   const SampledTime& tensors = gpu->idle_cpu_tensors;
+  double named_ns = 0;
   for (const SampledFunction& function : tensors.functions) {
-    if (function.file != named.file || function.function != named.function) continue;
-    return GpuPartNs(run, GpuPart::kIdleCpuTensors) * double(function.ns) / double(tensors.all_ns);
+    const bool is_named = std::any_of(own.begin(), named_end, [&](const SampledFunction& one) {
+      return one.file == function.file && one.function == function.function;
+    });
+    if (is_named) named_ns += double(function.ns);
   }
-  return 0;
+  if (named_ns == 0) return 0;
+  return GpuPartNs(run, GpuPart::kIdleCpuTensors) * named_ns / double(tensors.all_ns);
 }
 
 void PythonWork(const RunMeasures& run, Findings* findings) {

@@ -35,7 +35,7 @@ double GpuPartNs(const RunMeasures& run, GpuPart part);
 // Mean time of a step that python-work is about, 0: it says nothing. ns (python_rules.cpp)
 double OwnPythonNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while operators compute on tensors of the CPU, called
-// by the function that python-work names first; 0: another calls them. ns (python_rules.cpp)
+// by functions that python-work names; 0: others call them. ns (python_rules.cpp)
 double OwnCpuTensorsNs(const RunMeasures& run);
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);

@@ -48,9 +48,13 @@ std::vector<int64_t> LastWork(const Store& store) {
 // ends.
 std::vector<bool> WithKernels(const Store& store) {
   std::vector<bool> found(store.processes.size());
-  for (const ProcessId process : store.kernels.process) {
-    if (!process.IsNone()) found[process.row()] = true;
-  }
+  const auto add = [&](const auto& table) {
+    for (const ProcessId process : table.process) {
+      if (!process.IsNone()) found[process.row()] = true;
+    }
+  };
+  add(store.kernels);
+  add(store.graph_launches);
   return found;
 }
 
@@ -83,9 +87,14 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     for (const auto& [process, track] : of_processes) {
       all_came = std::min(all_came, track.calls.size());
     }
-    // Where no kernel of a process is known, what all came to counts as ended.
+    size_t all_ended = 0;
     for (auto& [process, track] : of_processes) {
-      track.ended = with_kernels[process.row()] ? std::min(track.ended, all_came) : all_came;
+      track.ended = std::min(track.ended, all_came);
+      if (with_kernels[process.row()]) all_ended = std::max(all_ended, track.ended);
+    }
+    // Of a process without kernels what ended for others has ended, and what they wait in has not.
+    for (auto& [process, track] : of_processes) {
+      if (!with_kernels[process.row()]) track.ended = all_ended;
     }
   }
   return tracks;

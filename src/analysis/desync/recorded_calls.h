@@ -19,8 +19,8 @@ struct RecordedCalls {
 // by that of a later one, and if all have made it: a kernel that is broken off ends too. A
 // process whose GPU began other work five seconds later does not wait in it: calls of a CUDA graph
 // have no kernel of their own. Of a process without any kernels, as one that was ended in one, what
-// all have made has ended. Empty: nothing can be told, as of fewer than two ranks with calls of
-// NCCL, without kernels of any, or where only a window of time was recorded. created_ns: of the
+// has ended for others has ended. Empty: nothing can be told, as of fewer than two ranks with calls
+// of NCCL, without kernels of any, or where only a window of time was recorded. created_ns: of the
 // recording.
 RecordedCalls LastRecordedCalls(const Store& store);
 

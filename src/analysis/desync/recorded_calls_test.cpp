@@ -84,6 +84,22 @@ TEST(RecordedCalls, ARankWithoutKernelsWaitsForWhoHasNotCome) {
   }
 }
 
+TEST(RecordedCalls, ARankWithoutKernelsWaitsInWhatAllWaitIn) {
+  NcclRanks job(2);
+  for (int call = 0; call < 3; ++call) {
+    const int64_t at = call * 10'000;
+    if (call < 2)
+      job.AllReduce(1, at, at + 2000, at + 3000);
+    else
+      job.build().Range(job.thread(1), "ncclAllReduce", at, at + 1000);
+    job.build().Range(job.thread(0), "ncclAllReduce", at, at + 1000);
+  }
+  const DesyncResult result = FindDesync(LastRecordedCalls(job.Build()).dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].kind, DesyncKind::kUnfinished);
+  EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 1}));
+}
+
 // A step that is captured into a CUDA graph, and replayed: its calls have no kernel of their own.
 TEST(RecordedCalls, AProcessThatWorksOnWaitsForNobody) {
   NcclRanks job(2);

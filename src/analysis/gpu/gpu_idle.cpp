@@ -19,13 +19,55 @@ constexpr int64_t kComputesNs = 10'000;
 
 // Operators that compute nothing, however long they take.
 bool OnlyLooks(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "aten::view",      "aten::reshape",   "aten::as_strided", "aten::transpose",
-      "aten::permute",   "aten::select",    "aten::slice",      "aten::expand",
-      "aten::unsqueeze", "aten::squeeze",   "aten::detach",     "aten::alias",
-      "aten::to",        "aten::empty",     "aten::item",       "aten::empty_like",
-      "aten::t",         "aten::resize_",   "aten::set_",       "aten::empty_strided",
-      "aten::is_pinned", "aten::pin_memory"};
+  constexpr std::string_view kNames[] = {"_local_scalar_dense",
+                                         "_reshape_alias",
+                                         "_unsafe_view",
+                                         "alias",
+                                         "as_strided",
+                                         "contiguous",
+                                         "detach",
+                                         "detach_",
+                                         "diagonal",
+                                         "empty",
+                                         "empty_like",
+                                         "empty_strided",
+                                         "expand",
+                                         "flatten",
+                                         "is_pinned",
+                                         "item",
+                                         "lift_fresh",
+                                         "movedim",
+                                         "narrow",
+                                         "new_empty",
+                                         "permute",
+                                         "pin_memory",
+                                         "_pin_memory",
+                                         "real",
+                                         "record_stream",
+                                         "reshape",
+                                         "resize_",
+                                         "result_type",
+                                         "select",
+                                         "set_",
+                                         "slice",
+                                         "split",
+                                         "chunk",
+                                         "split_with_sizes",
+                                         "squeeze",
+                                         "squeeze_",
+                                         "t",
+                                         "to",
+                                         "transpose",
+                                         "unbind",
+                                         "unflatten",
+                                         "unfold",
+                                         "unsqueeze",
+                                         "unsqueeze_",
+                                         "view",
+                                         "view_as",
+                                         "expand_as",
+                                         "view_as_real",
+                                         "view_as_complex"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -124,8 +166,13 @@ bool GpuIdleExplainer::IsOnCpuTensors(uint32_t op) const {
   const OperatorCallsTable& ops = store_.operator_calls;
   const int64_t start_ns = ops.start_ns[op], end_ns = ops.end_ns[op];
   if (end_ns - start_ns < kComputesNs) return false;
+  constexpr std::string_view kAten = "aten::";
   const std::string_view name = store_.Text(ops.name[op]);
-  if (!name.starts_with("aten::") || OnlyLooks(name)) return false;
+  if (!name.starts_with(kAten) || OnlyLooks(name.substr(kAten.size()))) return false;
+  // One that calls others is on its way to what computes, or looks at a tensor in several ways.
+  const bool calls_others =
+      NextStart(ops.start_ns, operator_spans_.Of(ops.thread[op]), start_ns) < end_ns;
+  if (calls_others) return false;
   return NextStart(store_.api_calls.start_ns, api_spans_.Of(ops.thread[op]), start_ns - 1) >=
          end_ns;
 }
