@@ -18,7 +18,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BATCHLIGHT = os.path.join(os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "release")), "bin",
                           "batchlight")
 KINDS = ("images", "text", "arrays", "generated")
-SECONDS, STEPS = "4", "250"  # of a trial
+SECONDS, STEPS = "4", "2000"  # of a trial
 WORKERS = ["--workers", os.environ["BATCHLIGHT_WORKERS"]] if os.environ.get("BATCHLIGHT_WORKERS") else []
 LOOP = """
 import io, os, sys, time

@@ -12,7 +12,7 @@ namespace {
 
 struct LoaderFlags {
   double seconds = 10;
-  size_t steps = 200;
+  size_t steps = 1000;
   double startup_seconds = 300;
   std::string workers;
   std::string format = "text";
