@@ -1,6 +1,7 @@
 // A user as the host knows it: from /etc/passwd, LDAP, SSSD or whatever else nsswitch.conf names.
 #include <grp.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +17,9 @@ const passwd* FindUser(const char* user) {
   if (found != nullptr) return found;
   char* end = nullptr;
   const unsigned long number = strtoul(user, &end, 10);
-  const bool is_number = *user != '\0' && *end == '\0';
-  return is_number ? getpwuid(static_cast<uid_t>(number)) : nullptr;
+  // A larger number would wrap: 4294967296 would be root.
+  const bool is_user = *user >= '0' && *user <= '9' && *end == '\0' && number < UINT32_MAX;
+  return is_user ? getpwuid(static_cast<uid_t>(number)) : nullptr;
 }
 
 }  // namespace

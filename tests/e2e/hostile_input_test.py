@@ -263,6 +263,8 @@ class Names(Hostile):
         path = self.write("bad" + ESCAPES.replace("/", "") + ".json", "no trace")
         done = self.read("summary", path, code=3)
         self.assert_harmless(done.stderr.decode())
+        for words in (["status", "x" + ESCAPES], ["summary", "--x" + ESCAPES, path]):
+            self.assert_harmless(self.read(*words, code=2).stderr.decode())
 
     def test_names_of_files(self):
         folder = self.path("left")

@@ -196,6 +196,12 @@ class ProgramOfAnotherUser(InFolder):
             self.assertEqual(file.read(), "precious")
         return done
 
+    def test_a_number_that_is_no_user(self):
+        for number in ("4294967296", "-1", "4294967295"):
+            done = self.batchlight("profile", "--run-as=" + number, "-t", "none", "id", "-u", cwd=self.work)
+            self.assertNotEqual(done.returncode, 0, number)
+            self.assertEqual(done.stdout, "", number)
+
     def fine(self, script, *flags):
         done = self.record(script, *flags)
         self.assertEqual(done.returncode, 7, done.stderr)

@@ -142,6 +142,17 @@ class MeasureOverhead(InFolder):
             self.assertEqual(file.read(), "x\n", "no other run")
 
 
+    def test_what_the_plain_run_leaves_behind_is_not_waited_for_without_end(self):
+        tool = self.begin("profile", "-o", "run", "--measure-overhead=9", "--wait=all", "/bin/sh", "-c",
+                          "setsid sleep 600 >/dev/null 2>&1 & echo $! > left; sleep 0.2; echo x > started; wait")
+        self.until(lambda: self.text("started"), "the program does not start")
+        try:
+            tool.send_signal(signal.SIGTERM)
+            self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
+        finally:
+            os.kill(int(self.text("left")), signal.SIGKILL)
+
+
 class CommandsAfter(InFolder):
     def test_after_collection_start_and_report_ready(self):
         said = 'echo "$NSYS_CALLBACK_NAME|$NSYS_SESSION_NAME|$NSYS_REPORT_PATH" >> said'

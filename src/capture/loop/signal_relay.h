@@ -15,6 +15,10 @@ namespace batchlight::capture {
 
 class SignalRelay {
  public:
+  // For what a program that was asked to end leaves running: to save, and to end by itself. Batch
+  // systems kill what takes longer than half a minute.
+  static constexpr double kEndWithinS = 10;
+
   explicit SignalRelay(EventLoop& loop) : loop_(loop) {}
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;

@@ -6,6 +6,7 @@
 #include "base/child.h"
 #include "capture/loop/clock.h"
 #include "capture/loop/signal_relay.h"
+#include "capture/loop/timer.h"
 #include "capture/program/reap.h"
 #include "capture/session/target_program.h"
 
@@ -31,7 +32,10 @@ class PlainRun {
       WaitForChild(pid_);
       return CannotStart(ExplainStartFailure(target.found.path, failure));
     }
-    while (!over_) loop_.Wait(-1);
+    while (!over_) {
+      loop_.Wait(Timer::TimeoutMs({&stop_waiting_}));
+      if (stop_waiting_.Due()) over_ = true;
+    }
     end_.wall_ns = end_ns_ - start_ns;
     return end_;
   }
@@ -56,11 +60,13 @@ class PlainRun {
     end_ns_ = MonotonicNow();
     end_.exit_code = ShellExitCode(status);
     const bool had_terminal = signals_.ProgramEnded([this] { over_ = true; });
+    if (signals_.asked_to_end()) stop_waiting_.Start(SignalRelay::kEndWithinS);
     end_.interrupted = had_terminal && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
   }
 
   const SessionOptions& options_;
   EventLoop loop_;
+  Timer stop_waiting_;  // for what is left, where the job was asked to end
   SignalRelay signals_{loop_};
   pid_t pid_ = -1;
   int64_t end_ns_ = 0;

@@ -15,7 +15,7 @@ struct PlainEnd {
 
 // The same command, user and environment as a session of `options` has, without what brings the
 // recorder in. Signals reach the program as under a session. Returns when the program has ended
-// and, with wait_all, all that it left behind.
+// and, with wait_all, all that it left behind; not much longer where the job was asked to end.
 Result<PlainEnd> RunPlain(const SessionOptions& options);
 
 }  // namespace batchlight::capture

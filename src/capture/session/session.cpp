@@ -14,9 +14,6 @@ namespace batchlight::capture {
 namespace {
 
 constexpr double kSayWaitingAfterS = 2;
-// For what a program that was asked to end leaves running: to save, and to end by itself. Batch
-// systems kill what takes longer than half a minute.
-constexpr double kEndWithinS = 10;
 constexpr double kMemoryLookS = 0.1;
 
 }  // namespace
@@ -42,7 +39,7 @@ void Session::Note(LifeEvent event) {
   const Life before = std::exchange(life_, Next(life_, event, facts));
   if (WaitsAfterProgram(life_) && !WaitsAfterProgram(before)) {
     say_waiting_.Start(kSayWaitingAfterS);
-    if (signals_.asked_to_end()) stop_waiting_.Start(kEndWithinS);
+    if (signals_.asked_to_end()) stop_waiting_.Start(SignalRelay::kEndWithinS);
   } else if (!WaitsAfterProgram(life_)) {
     say_waiting_.Stop();
     stop_waiting_.Stop();

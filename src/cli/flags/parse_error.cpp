@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/printable_text.h"
 #include "base/status.h"
 
 namespace batchlight::cli {
@@ -42,14 +43,15 @@ int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   if (error.get_exit_code() == 0) return app.exit(error);  // help, version
   if (!unexpected || extras.empty() || asked.words.empty() || extras[0][0] != '-') {
-    std::fprintf(stderr, "batchlight: %s (batchlight%s --help shows what it takes)\n", error.what(),
-                 asked.words.c_str());
+    std::fprintf(stderr, "batchlight: %s (batchlight%s --help shows what it takes)\n",
+                 PrintableText(error.what()).c_str(), asked.words.c_str());
     return kUsage;
   }
   const std::string flag = extras[0].substr(0, extras[0].find('='));
   const std::vector<std::string> names = FlagsOf(*asked.command);
   std::fprintf(stderr, "batchlight: unknown flag %s%s (batchlight%s --help shows all)\n",
-               flag.c_str(), DidYouMean(NearestFew(flag, {names.begin(), names.end()}, 2)).c_str(),
+               PrintableText(flag).c_str(),
+               DidYouMean(NearestFew(flag, {names.begin(), names.end()}, 2)).c_str(),
                asked.words.c_str());
   return kUsage;
 }
