@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/partial_file.h"
+#include "base/printable_text.h"
 
 namespace batchlight {
 namespace {
@@ -66,6 +67,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Stream(const std::string& path) {
   writer.path_ = is_standard ? "standard output" : path;
   writer.fd_ = is_standard ? SecondStandardOutput() : open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (writer.fd_ < 0) return OutputError(Reason("cannot write", writer.path_));
+  writer.is_terminal_ = isatty(writer.fd_) != 0;
   writer.buffer_.reserve(kBufferBytes);
   return writer;
 }
@@ -77,7 +79,8 @@ AtomicFileWriter::AtomicFileWriter(AtomicFileWriter&& other) noexcept
       own_folder_(std::move(other.own_folder_)),
       buffer_(std::move(other.buffer_)),
       flushed_bytes_(other.flushed_bytes_),
-      fd_(std::exchange(other.fd_, -1)) {}
+      fd_(std::exchange(other.fd_, -1)),
+      is_terminal_(other.is_terminal_) {}
 
 AtomicFileWriter::~AtomicFileWriter() {
   if (fd_ < 0) return;
@@ -92,6 +95,7 @@ Status AtomicFileWriter::Write(std::string_view bytes) {
 }
 
 Status AtomicFileWriter::Flush() {
+  if (is_terminal_) buffer_ = PrintableText(buffer_);
   size_t done = 0;
   while (done < buffer_.size()) {
     const ssize_t written = write(fd_, buffer_.data() + done, buffer_.size() - done);

@@ -61,6 +61,7 @@ class AtomicFileWriter {
   std::string buffer_;
   uint64_t flushed_bytes_ = 0;
   int fd_ = -1;
+  bool is_terminal_ = false;  // where what would act on it is replaced
 };
 
 // Errors as above. ReadWholeFile is for small files.

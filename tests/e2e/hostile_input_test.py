@@ -263,6 +263,11 @@ class Names(Hostile):
         path = self.write("bad" + ESCAPES.replace("/", "") + ".json", "no trace")
         done = self.read("summary", path, code=3)
         self.assert_harmless(done.stderr.decode())
+        trace = self.trace("names.json", [event(name="x" + ESCAPES, ts=10 * i) for i in range(5)])
+        for kind in ("folded", "jsonlines", "speedscope"):
+            code, text = on_terminal(200, "export", "-q", "-t", kind, "-o", "-", trace, NO_COLOR="1")
+            self.assertEqual(code, 0, text)
+            self.assert_harmless(text)
         for words in (["status", "x" + ESCAPES], ["summary", "--x" + ESCAPES, path]):
             self.assert_harmless(self.read(*words, code=2).stderr.decode())
 
