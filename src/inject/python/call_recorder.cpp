@@ -261,7 +261,7 @@ void Choose(CallTable& table, FunctionEntry& function) {
 
 // The options have changed since the thread's last event.
 void ChooseAnew(CallTable& table) {
-  table.options = g_options_number.load(std::memory_order_relaxed);
+  table.options = g_options_number.load(std::memory_order_acquire);
   table.Drop();
   ++table.generation;  // records say what they count
   table.ForEachFunction([&](FunctionEntry& function) {
@@ -294,7 +294,7 @@ void ChooseAnew(CallTable& table) {
   if (memory == nullptr) return nullptr;
   t_calls = new (memory) CallTable();
   t_calls->state = kNotCollecting;
-  t_calls->options = g_options_number.load(std::memory_order_relaxed);
+  t_calls->options = g_options_number.load(std::memory_order_acquire);
   return t_calls;
 }
 
@@ -433,7 +433,7 @@ void SetCallOptions(const CallOptions& options) {
   g_options.lines_of.store(options.lines_of, std::memory_order_relaxed);
   g_options.builtin_name.store(options.builtin_name, std::memory_order_relaxed);
   g_lines_have_memory = options.lines_of != nullptr && memory::CountBytes();
-  g_options_number.fetch_add(1, std::memory_order_relaxed);
+  g_options_number.fetch_add(1, std::memory_order_release);
 }
 
 bool EnterCall(PyObject* code, bool resumed) {
