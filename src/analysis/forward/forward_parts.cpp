@@ -1,7 +1,6 @@
 #include "analysis/forward/forward_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/view_operators.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -41,11 +41,6 @@ enum class Role : uint8_t {
   kView,    // looks at memory in another way
 };
 
-constexpr auto kViews = std::to_array<std::string_view>(
-    {"view",      "reshape",    "transpose", "permute",   "t",       "select",  "slice", "narrow",
-     "unsqueeze", "squeeze",    "expand",    "expand_as", "view_as", "unbind",  "split", "chunk",
-     "flatten",   "as_strided", "unfold",    "detach",    "movedim", "numpy_T", "to"});
-
 Role RoleOf(std::string_view name) {
   if (!name.starts_with("aten::")) return Role::kOther;
   name.remove_prefix(6);
@@ -62,7 +57,7 @@ Role RoleOf(std::string_view name) {
   if (name == "index" || name == "index_select" || name == "masked_select" || name == "gather") {
     return Role::kChoice;
   }
-  if (std::find(kViews.begin(), kViews.end(), name) != kViews.end()) return Role::kView;
+  if (IsViewOperator(name)) return Role::kView;
   // aten::dropout is called to drop nothing, too.
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
 }

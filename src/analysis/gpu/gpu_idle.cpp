@@ -4,6 +4,7 @@
 
 #include "analysis/cpu/thread_times.h"
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/owners/view_operators.h"
 
 namespace batchlight {
 namespace {
@@ -19,56 +20,35 @@ constexpr int64_t kComputesNs = 10'000;
 
 // Operators that compute nothing, however long they take.
 bool OnlyLooks(std::string_view name) {
-  constexpr std::string_view kNames[] = {"_local_scalar_dense",
-                                         "_reshape_alias",
-                                         "_unsafe_view",
-                                         "alias",
-                                         "as_strided",
-                                         "contiguous",
-                                         "detach",
-                                         "detach_",
-                                         "diagonal",
-                                         "empty",
-                                         "empty_like",
-                                         "empty_strided",
-                                         "expand",
-                                         "flatten",
-                                         "is_pinned",
-                                         "item",
-                                         "lift_fresh",
-                                         "movedim",
-                                         "narrow",
-                                         "new_empty",
-                                         "permute",
-                                         "pin_memory",
-                                         "_pin_memory",
-                                         "real",
-                                         "record_stream",
-                                         "reshape",
-                                         "resize_",
-                                         "result_type",
-                                         "select",
-                                         "set_",
-                                         "slice",
-                                         "split",
-                                         "chunk",
-                                         "split_with_sizes",
-                                         "squeeze",
-                                         "squeeze_",
-                                         "t",
-                                         "to",
-                                         "transpose",
-                                         "unbind",
-                                         "unflatten",
-                                         "unfold",
-                                         "unsqueeze",
-                                         "unsqueeze_",
-                                         "view",
-                                         "view_as",
-                                         "expand_as",
-                                         "view_as_real",
-                                         "view_as_complex"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  constexpr std::string_view kOthers[] = {"_local_scalar_dense",
+                                          "_reshape_alias",
+                                          "_unsafe_view",
+                                          "alias",
+                                          "contiguous",
+                                          "detach_",
+                                          "diagonal",
+                                          "empty",
+                                          "empty_like",
+                                          "empty_strided",
+                                          "is_pinned",
+                                          "item",
+                                          "lift_fresh",
+                                          "new_empty",
+                                          "pin_memory",
+                                          "_pin_memory",
+                                          "real",
+                                          "record_stream",
+                                          "resize_",
+                                          "result_type",
+                                          "set_",
+                                          "split_with_sizes",
+                                          "squeeze_",
+                                          "unflatten",
+                                          "unsqueeze_",
+                                          "view_as_complex",
+                                          "view_as_real"};
+  return IsViewOperator(name) ||
+         std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers);
 }
 
 bool IsOutsideModel(PhaseKind kind) {

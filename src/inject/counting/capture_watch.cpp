@@ -1,5 +1,6 @@
 #include "inject/counting/capture_watch.h"
 
+#include "inject/cupti/driver_launches.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject::cupti {
@@ -29,14 +30,6 @@ constexpr uint32_t kInvalidated = 901, kUnjoined = 904;
 // How many captures are open; the highest bit while a thread switches something between them.
 constexpr uint32_t kSwitching = 1u << 31;
 std::atomic<uint32_t> g_captures{0};
-
-template <size_t kCount>
-bool IsOneOf(const uint16_t (&calls)[kCount], uint32_t cbid) {
-  for (const uint16_t call : calls) {
-    if (call == cbid) return true;
-  }
-  return false;
-}
 
 bool TakeSwitch() {
   uint32_t none = 0;

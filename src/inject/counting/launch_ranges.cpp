@@ -1,34 +1,18 @@
 #include "inject/counting/launch_ranges.h"
 
 #include "inject/counting/capture_watch.h"
+#include "inject/cupti/driver_launches.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject::cupti {
 namespace {
 
-// Callback ids as in cuda_driver_calls.def. The runtime's calls come here too.
 constexpr uint16_t kGraphLaunches[] = {
     514,  // cuGraphLaunch
     515,  // cuGraphLaunch_ptsz
 };
-constexpr uint16_t kKernelLaunches[] = {
-    307,  // cuLaunchKernel
-    442,  // cuLaunchKernel_ptsz
-    477,  // cuLaunchCooperativeKernel
-    478,  // cuLaunchCooperativeKernel_ptsz
-    652,  // cuLaunchKernelEx
-    653,  // cuLaunchKernelEx_ptsz
-};
 
 constexpr int64_t kMostWaitNs = 2'000'000'000;
-
-template <size_t kCount>
-bool IsOneOf(const uint16_t (&calls)[kCount], uint32_t cbid) {
-  for (const uint16_t call : calls) {
-    if (call == cbid) return true;
-  }
-  return false;
-}
 
 uint32_t OwnId() { return static_cast<uint32_t>(sys::Tid()); }
 

@@ -2,6 +2,7 @@
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/step_detail.h"
+#include "inject/cupti/driver_launches.h"
 #include "inject/cupti/native_call_stacks.h"
 #include "inject/rt/control.h"
 #include "inject/stacks/thread_stacks.h"
@@ -23,25 +24,9 @@ constexpr uint16_t kDriverCalls[] = {
 #undef TRACED
 #undef QUIET
 };
-constexpr uint16_t kDriverLaunches[] = {
-    307,  // cuLaunchKernel
-    442,  // cuLaunchKernel_ptsz
-    477,  // cuLaunchCooperativeKernel
-    478,  // cuLaunchCooperativeKernel_ptsz
-    652,  // cuLaunchKernelEx
-    653,  // cuLaunchKernelEx_ptsz
-};
-
-bool IsDriverLaunch(uint32_t cbid) {
-  for (const uint16_t launch : kDriverLaunches) {
-    if (launch == cbid) return true;
-  }
-  return false;
-}
-
 bool WantsPythonStack(uint32_t domain, uint32_t cbid) {
   if (Traces(format::kTraceCallStacks)) return true;
-  return Traces(format::kTraceLines) && domain == kDriverApi && IsDriverLaunch(cbid);
+  return Traces(format::kTraceLines) && domain == kDriverApi && IsOneOf(kKernelLaunches, cbid);
 }
 
 void WritePythonStack(const CallbackData& data) {
