@@ -6,13 +6,12 @@ Under `batchlight profile` the calls are recorded; without it they do nothing. T
 the names and arguments of the `nvtx` package, so `import batchlight as nvtx` works too.
 """
 try:
-    import _batchlight_native  # put there by the profiler, in a process that it records
-except ImportError:
-    from ._ignored import (
+    # This package under the name that the profiler gives it, in a process that it records.
+    from _batchlight._recorded import (
         Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
         profile, profile_start, profile_stop, push_range, start_range)
-else:
-    from ._recorded import (
+except ImportError:
+    from ._ignored import (
         Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
         profile, profile_start, profile_stop, push_range, start_range)
 

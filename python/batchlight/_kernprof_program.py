@@ -9,7 +9,7 @@ import functools  # noqa: E402
 import os  # noqa: E402
 import types  # noqa: E402
 
-import batchlight  # noqa: E402  in the recorder's folder, which the bridge added
+import _batchlight as batchlight  # noqa: E402  the recorder, whatever the program has under our name
 
 
 class _Profile:
@@ -34,12 +34,12 @@ class _Profile:
     def enable(self):
         self._depth += 1
         if self._kind == "regions" and self._depth == 1:
-            from batchlight._bridge import _exact
+            from _batchlight._bridge import _exact
             _exact.count(_exact.Wanted(calls=True, builtins=True))
 
     def disable(self):
         if self._kind == "regions" and self._depth == 1:
-            from batchlight._bridge import _exact
+            from _batchlight._bridge import _exact
             _exact.count(_exact.Wanted())
         self._depth = max(0, self._depth - 1)
 

@@ -35,7 +35,7 @@ class Profile:
         if _running is not None:
             raise ValueError("another Profile is enabled: one at a time")
         _session.join()
-        from ._bridge import _exact, _exact_lines
+        from _batchlight._bridge import _exact, _exact_lines
         if not hasattr(sys, "monitoring") and sys.getprofile() is not None:
             raise ValueError("another profiler has this thread's profile function (before Python 3.12 "
                              "there is one)")
@@ -122,7 +122,7 @@ class Profile:
 
 
 def _ours(function):
-    return function[0].startswith(_PACKAGE)
+    return function[0].startswith(_PACKAGE)  # the recorder is not counted
 
 
 def _minus(values, others):

@@ -1,5 +1,5 @@
 """The package without the profiler, and what it calls under the profiler (a stand-in records)."""
-import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -15,11 +15,16 @@ sys.path.insert(0, PACKAGE)
 
 def load(native=None):
     """The package as a program sees it first, with or without the profiler."""
-    for name in [name for name in sys.modules if name.split(".")[0] == "batchlight"]:
+    for name in [name for name in sys.modules if name.split(".")[0] in ("batchlight", "_batchlight")]:
         del sys.modules[name]
     sys.modules.pop("_batchlight_native", None)
     if native is not None:
         sys.modules["_batchlight_native"] = native
+        folder = os.path.join(PACKAGE, "batchlight")  # as the injected library does
+        spec = importlib.util.spec_from_file_location(
+            "_batchlight", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+        sys.modules["_batchlight"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["_batchlight"])
     return importlib.import_module("batchlight")
 
 

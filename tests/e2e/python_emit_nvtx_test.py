@@ -12,7 +12,7 @@ STAND_IN = """
     import sys, time, types
     sys.path.insert(0, {path!r})
     import batchlight
-    from batchlight._bridge import _torch_emit_nvtx
+    from _batchlight._bridge import _torch_emit_nvtx
 
     on, calls = [], [0]
     def detach(tensor):

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from python_session import PythonSession, alone  # noqa: E402
+from python_session import SOURCE, PythonSession, alone  # noqa: E402
 
 DEBIAN = "/usr/bin/python3"
 
@@ -239,6 +239,108 @@ class EveryInterpreter(unittest.TestCase):
         with PythonSession(trace=1) as session:
             done = session.run(DEBIAN, "-c", "import sys; print('_batchlight_native' in sys.modules)")
             self.assertEqual(done.stdout, "False\n")
+
+
+class AModuleOfOurName(unittest.TestCase):
+    """The program computes with its own module `batchlight`, and may import ours if it has none."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.own = self.write("own/batchlight.py", "X = 'own'\n")
+        self.package = self.write("package/batchlight/__init__.py", "from .part import X\n")
+        self.write("package/batchlight/part.py", "X = 'own'\n")
+        self.write("package/batchlight/__main__.py", "import sys; print(sys.argv[1:])\n")
+        self.write("package/batchlight/_bridge.py", "X = 'not the recorder'\n")
+        self.write("folders/batchlight/part.py", "X = 'own'\n")
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        return os.path.dirname(path)
+
+    def same(self, *arguments, **options):
+        """The program says the same, and is recorded from its first line."""
+        for python in interpreters():
+            with self.subTest(python=python, arguments=arguments), PythonSession() as session:
+                expected = alone(python, *arguments, **options)
+                done = session.run(python, *arguments, **options)
+                self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                 (expected.returncode, expected.stdout, expected.stderr))
+                self.assertEqual((expected.returncode, session.reasons()), (0, []))
+                self.assertIn("python start", [e.name for e in session.events("PhaseBegin")])
+
+    USE = "import batchlight, sys; print(batchlight.X, sys.modules['batchlight'].__file__)\n"
+
+    def test_beside_the_script(self):
+        self.write("own/main.py", self.USE)
+        self.same(os.path.join(self.own, "main.py"))
+
+    def test_in_the_present_folder(self):
+        self.write("own/main.py", self.USE)
+        self.same("-m", "main", cwd=self.own)
+        self.same("-c", self.USE, cwd=self.own)
+
+    def test_in_python_path(self):
+        for folder in (self.own, os.path.dirname(self.package)):
+            self.same("-c", self.USE, env={"PYTHONPATH": folder})
+
+    def test_a_package_that_is_run(self):
+        self.same("-m", "batchlight", "a", "b", cwd=os.path.dirname(self.package))
+        self.same("-c", "from batchlight import _bridge; print(_bridge.X)", cwd=os.path.dirname(self.package))
+
+    def test_in_a_folder_that_is_found_late(self):
+        # Also behind what is there already, as plugins are.
+        self.same("-c", "import sys; sys.path.append(%r)\n%s" % (self.own, self.USE))
+
+    def test_a_package_without_init(self):
+        self.same("-c", "import batchlight.part; print(batchlight.part.X)",
+                  env={"PYTHONPATH": os.path.join(self.folder, "folders")})
+
+    def test_of_a_virtual_environment(self):
+        alone(DEBIAN, "-m", "venv", "--without-pip", os.path.join(self.folder, "venv"))
+        packages, = glob.glob(os.path.join(self.folder, "venv", "lib", "python3*", "site-packages"))
+        os.symlink(self.package, os.path.join(packages, "batchlight"))
+        python = os.path.join(self.folder, "venv", "bin", "python")
+        with PythonSession() as session:
+            done = session.run(python, "-c", self.USE)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "own %s/batchlight/__init__.py\n" % packages, ""))
+
+    def test_names_of_functions_that_are_traced(self):
+        # The bridge itself waits for a module of this name, and makes ranges.
+        rules = self.write("rules.json", '[{"module": "batchlight", "functions": ["f"]}]')
+        self.write("own/batchlight.py", "def f(): print('own')\n")
+        with PythonSession(functions_trace=os.path.join(rules, "rules.json")) as session:
+            done = session.run(DEBIAN, "-c", "import batchlight; batchlight.f()", cwd=self.own)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "own\n", ""))
+            self.assertEqual([e.message for e in session.events("RangePush")], ["batchlight.f"])
+
+    def test_ours_where_there_is_none(self):
+        # A folder of that name that holds no code, as ours is installed in, is no module.
+        self.write("empty/batchlight/data.txt", "")
+        for options in ({}, {"cwd": os.path.join(self.folder, "empty")}):
+            for python in interpreters():
+                with self.subTest(python=python, **options), PythonSession() as session:
+                    done = session.run(python, "-c", MARK + "; import batchlight.exact", **options)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
+                    self.assertEqual(len(session.events("Mark")), 1, session.reasons())
+
+    def test_an_installed_package_of_ours(self):
+        # Its ranges are the recorder's, whatever lies in the wheel.
+        os.makedirs(os.path.join(self.folder, "site"))
+        os.symlink(os.path.join(SOURCE, "python", "batchlight"), os.path.join(self.folder, "site", "batchlight"))
+        for python in interpreters():
+            with self.subTest(python=python), PythonSession() as session:
+                done = session.run(python, "-c", MARK + "; print(batchlight.__file__)",
+                                   env={"PYTHONPATH": os.path.join(self.folder, "site"),
+                                        "PYTHONDONTWRITEBYTECODE": "1"})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(self.folder, done.stdout)
+                self.assertEqual(len(session.events("Mark")), 1, session.reasons())
 
 
 EMBEDDING = """

@@ -9,7 +9,7 @@ import sys
 
 import _batchlight_native as _native
 
-from . import _imports
+from . import _imports, _offer
 
 # Bits of the control page (src/format/control.h).
 TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
@@ -21,6 +21,7 @@ TRACE_MEMORY = 1 << 14
 def install(foreign=False):
     """Called once, by the injected library. `foreign`: no bytecode of ours is to be written."""
     _imports.foreign = foreign
+    _offer.install()
     options = _native.options()
     trace = options["trace"]
     free_threaded = "free-threading" in sys.version

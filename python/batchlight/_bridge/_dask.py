@@ -83,7 +83,7 @@ def _naming(start, thread):
 
 def _task(run):
     """Around a function that runs a task."""
-    from batchlight import end_range, pop_range, push_range, start_range
+    from .._recorded import end_range, pop_range, push_range, start_range
     code = run.__code__
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
     place = names.index("key") if "key" in names else None

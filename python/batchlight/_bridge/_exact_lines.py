@@ -17,7 +17,7 @@ def offer_profile():
     import builtins
 
     def profile(function):
-        from batchlight import profile as ours
+        from .._recorded import profile as ours
         return ours(function)
     if not hasattr(builtins, "profile"):
         builtins.profile = profile

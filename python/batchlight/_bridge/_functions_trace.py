@@ -92,7 +92,7 @@ def _differ_by_one(a, b):
 
 def wrap_function(module, path, options):
     """Puts a range around "function" or "Class.method" of a module. `options`: its entry in a file."""
-    from batchlight import annotate
+    from .._recorded import annotate
     owner, names = module, path.split(".")
     for name in names[:-1]:
         owner = getattr(owner, name)

@@ -54,16 +54,23 @@ class _Finder:
     def find_spec(self, name, path=None, target=None):
         if name not in _actions:
             return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            if finder is self or find is None:
-                continue
-            spec = find(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    _watch(spec.loader, name)
-                return spec
-        return None
+        spec = found_after(self, name, path, target)
+        if spec is not None and spec.loader is not None:
+            _watch(spec.loader, name)
+        return spec
+
+
+def found_after(finder, name, path, target):
+    """What the finders behind this one find; those before it were asked and know nothing."""
+    finders = list(sys.meta_path)
+    if finder in finders:
+        del finders[:finders.index(finder) + 1]
+    for other in finders:
+        find = getattr(other, "find_spec", None)
+        spec = find(name, path, target) if find is not None else None
+        if spec is not None:
+            return spec
+    return None
 
 
 _finder = _Finder()

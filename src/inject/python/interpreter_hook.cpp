@@ -26,9 +26,10 @@ void* (*g_current_frame)() = nullptr;
 void* (*g_main_interpreter)() = nullptr;
 void* (*g_current_interpreter)() = nullptr;
 
-// Runs batchlight._bridge.install(). The package is loaded from the tool's own folder, so that it
-// matches this library; the program finds that folder last. Of a wheel, pip removes the bytecode of
-// the Python that it installed into and no other's, so others write none there.
+// Runs _bridge.install() of the package, which is loaded from the tool's own folder, so that it
+// matches this library, and under another name, as the program may have a `batchlight` of its own.
+// Of a wheel, pip removes the bytecode of the Python that it installed into and no other's, so
+// others write none there.
 constexpr char kStartBridge[] =
     "import posix, sys\n"
     "before = sys.dont_write_bytecode\n"
@@ -38,13 +39,12 @@ constexpr char kStartBridge[] =
     "except OSError:\n"
     "    foreign = False\n"
     "sys.dont_write_bytecode = before or foreign\n"
-    "sys.path.insert(0, path)\n"
     "try:\n"
-    "    try:\n"
-    "        import batchlight._bridge as bridge\n"
-    "    finally:\n"
-    "        sys.path.remove(path)\n"
-    "    sys.path.append(path)\n"
+    "    spec = sys.modules['_frozen_importlib_external'].spec_from_file_location(\n"
+    "        '_batchlight', path + '/batchlight/__init__.py',\n"
+    "        submodule_search_locations=[path + '/batchlight'])\n"
+    "    sys.modules['_frozen_importlib']._load(spec)\n"
+    "    import _batchlight._bridge as bridge\n"
     "    bridge.install(foreign)\n"
     "finally:\n"
     "    sys.dont_write_bytecode = before\n";
