@@ -29,18 +29,16 @@ class OpenCalls {
     std::vector<uint32_t>& open = OpenBeside(row);
     const auto ended = [&](uint32_t other) { return table_.end_ns[other] <= table_.start_ns[row]; };
     while (!open.empty() && ended(open.back())) open.pop_back();
-    typename Table::RowId parent;
     if constexpr (kMustEnclose<Table>) {
-      // Removes every call that has ended, since with overlapping ranges the list would keep
-      // growing.
-      std::erase_if(open, ended);
-      const auto around = std::find_if(open.rbegin(), open.rend(), [&](uint32_t other) {
-        return table_.end_ns[other] >= table_.end_ns[row];
-      });
-      if (around != open.rend()) parent.value = *around;
-    } else if (!open.empty()) {
-      parent.value = open.back();
+      // What ends before this call encloses no later one that this call does not enclose too. So
+      // the open calls end ever later outwards, however many overlap.
+      const auto ends_before = [&](uint32_t other) {
+        return table_.end_ns[other] < table_.end_ns[row];
+      };
+      while (!open.empty() && ends_before(open.back())) open.pop_back();
     }
+    typename Table::RowId parent;
+    if (!open.empty()) parent.value = open.back();
     open.push_back(static_cast<uint32_t>(row));
     return parent;
   }

@@ -139,6 +139,12 @@ class Sizes(Hostile):
         self.read("tree", path, memory=GIB)
         self.read("report", "-o", self.path("modules_report"), path, memory=GIB)
 
+    def test_steps_that_all_overlap(self):
+        # It took as long as the square of them: 200 s.
+        path = self.trace("overlap.json", [
+            event(cat="user_annotation", name="ProfilerStep#%d" % i, ts=i, dur=200000) for i in range(400000)])
+        self.assertIn(b"399998 of that name begin before", self.read("summary", path).stdout)
+
     def test_ranges_that_never_end(self):
         path = self.recording("open", ['+%d RangePush message="n%d"' % (i + 1, i % 50)
                                        for i in range(100000)])

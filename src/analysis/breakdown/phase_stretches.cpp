@@ -156,6 +156,11 @@ class Cutter {
   void SplitStep(size_t i, size_t& segment) {
     const Step& step = steps_.steps[i];
     while (segment < segments_.size() && segments_[segment].end_ns <= step.start_ns) ++segment;
+    const auto& starts = inputs_.store.nvtx_ranges.start_ns;
+    outermost_ =
+        static_cast<uint32_t>(std::lower_bound(starts.begin() + range_rows_.begin,
+                                               starts.begin() + range_rows_.end, step.start_ns) -
+                              starts.begin());
     int64_t at = step.start_ns;
     for (size_t s = segment; s < segments_.size() && segments_[s].start_ns < step.end_ns; ++s) {
       const int64_t from = std::max(segments_[s].start_ns, step.start_ns);
@@ -215,18 +220,24 @@ class Cutter {
     while (ranges_begun_ < range_rows_.end && starts[ranges_begun_] <= time) ++ranges_begun_;
   }
 
-  uint32_t OutermostInStep(int64_t time, const Step& step) const {
-    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
-    uint32_t found = kNoRow;
-    if (ranges_begun_ == range_rows_.begin) return found;
-    uint32_t row = inputs_.ranges.InnermostFrom(ranges_begun_ - 1, time);
-    for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
-      const bool inside =
-          ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
-      const bool is_step = IsRangeOfStep(steps_, step, ranges.start_ns[row], ranges.end_ns[row]);
-      if (inside && !is_step && !IsOfAlgorithm(ranges.domain[row])) found = row;
+  // Times inside a step come in order: what has ended, or is none, is not looked at again.
+  uint32_t OutermostInStep(int64_t time, const Step& step) {
+    const auto& ends = inputs_.store.nvtx_ranges.end_ns;
+    while (outermost_ < ranges_begun_ &&
+           (ends[outermost_] <= time || !IsPartOf(step, outermost_))) {
+      ++outermost_;
     }
-    return found;
+    return outermost_ < ranges_begun_ ? outermost_ : kNoRow;
+  }
+
+  bool IsPartOf(const Step& step, uint32_t row) const {
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    const bool inside = ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
+    const ThreadId end = ranges.end_thread[row];
+    const bool of_thread = end.IsNone() || end == ranges.thread[row];
+    return inside && of_thread &&
+           !IsRangeOfStep(steps_, step, ranges.start_ns[row], ranges.end_ns[row]) &&
+           !IsOfAlgorithm(ranges.domain[row]);
   }
 
   bool IsOfAlgorithm(NvtxDomainId domain) const {
@@ -239,7 +250,8 @@ class Cutter {
   const ProcessSteps& steps_;
   const PhaseStretchVisitor& visit_;
   const ThreadSpans::Rows range_rows_;
-  uint32_t ranges_begun_;  // row of the first range that has not begun
+  uint32_t ranges_begun_;   // row of the first range that has not begun
+  uint32_t outermost_ = 0;  // no row before it is a part of the step that still lasts
   std::vector<Segment> segments_;
   std::vector<GpuWait> waits_;
 };
