@@ -173,7 +173,8 @@ class EveryInterpreter(unittest.TestCase):
             "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
             "import gc; gc.collect(); print(gc.garbage)",
             "import nothing_of_that_name",
-            "import signal; print(signal.getsignal(signal.SIGINT))",
+            "import signal\nfor n in signal.valid_signals():\n    print(n, h := signal.getsignal(n))\n"
+            "    if n not in (signal.SIGKILL, signal.SIGSTOP) and h is not None: signal.signal(n, h)",
         ]
         for python in interpreters():
             for program in programs:

@@ -22,6 +22,7 @@ def install(foreign=False):
     """Called once, by the injected library. `foreign`: no bytecode of ours is to be written."""
     _imports.foreign = foreign
     _offer.install()
+    _imports.attempt("signals", _leave_signals)
     options = _native.options()
     trace = options["trace"]
     free_threaded = "free-threading" in sys.version
@@ -64,6 +65,19 @@ def install(foreign=False):
     if exact:
         from . import _exact
         _imports.attempt("python-trace", _exact.install, exact)
+
+
+def _leave_signals():
+    """Python notes at its start which signals have handlers of somebody else: signal.getsignal() is None
+    for these, which signal.signal() does not take back. Ours is for files of ours alone (SIGBUS), so the
+    program is told what it would be told without us."""
+    signal = sys.modules.get("_signal")
+    if signal is None or signal.getsignal(signal.SIGBUS) is not None or not _native.leave_bus_errors():
+        return
+    try:
+        signal.signal(signal.SIGBUS, signal.SIG_DFL)
+    finally:
+        _native.take_bus_errors()
 
 
 def _settings(lines, prefix):

@@ -44,6 +44,7 @@ NativeFunction RecordStacks, PublishStacks, StopStacks;
 // native_memory.cpp
 NativeFunction WatchMemory;
 // native_module.cpp
-NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
+NativeFunction IsCollecting, HoldsCupti, LeaveBusErrors, TakeBusErrors, SayProperty, SayReason,
+    Options;
 
 }  // namespace batchlight::inject

@@ -6,6 +6,7 @@
 #endif
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
+#include "inject/rt/cut_files.h"
 
 namespace batchlight::inject {
 namespace {
@@ -54,6 +55,8 @@ PyMethodDef g_functions[] = {
     {"publish_stacks", reinterpret_cast<void*>(PublishStacks), kMethFastCall, nullptr},
     {"stop_stacks", reinterpret_cast<void*>(StopStacks), kMethFastCall, nullptr},
     {"watch_memory", reinterpret_cast<void*>(WatchMemory), kMethFastCall, nullptr},
+    {"leave_bus_errors", reinterpret_cast<void*>(LeaveBusErrors), kMethFastCall, nullptr},
+    {"take_bus_errors", reinterpret_cast<void*>(TakeBusErrors), kMethFastCall, nullptr},
     {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
     {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},
     {"options", reinterpret_cast<void*>(Options), kMethFastCall, nullptr},
@@ -79,6 +82,15 @@ PyObject* HoldsCupti(PyObject*, PyObject* const*, PySsize) {
 #else
   return g_py.PyBool_FromLong(0);
 #endif
+}
+
+PyObject* LeaveBusErrors(PyObject*, PyObject* const*, PySsize) {
+  return g_py.PyBool_FromLong(DieOfCutFiles() ? 1 : 0);
+}
+
+PyObject* TakeBusErrors(PyObject*, PyObject* const*, PySsize) {
+  SurviveCutFiles();
+  return NewNone();
 }
 
 PyObject* SayProperty(PyObject*, PyObject* const* arguments, PySsize count) {

@@ -121,4 +121,14 @@ void SurviveCutFiles() {
   ::sigaction(SIGBUS, &ours, nullptr);
 }
 
+bool DieOfCutFiles() {
+  struct sigaction present;
+  if (::sigaction(SIGBUS, nullptr, &present) != 0 || present.sa_sigaction != OnBusError) {
+    return false;
+  }
+  struct sigaction standard;
+  std::memset(&standard, 0, sizeof standard);
+  return ::sigaction(SIGBUS, &standard, nullptr) == 0;
+}
+
 }  // namespace batchlight::inject

@@ -9,4 +9,7 @@ namespace batchlight::inject {
 // us.
 void SurviveCutFiles();
 
+// Takes that back until it is called again. False: the program has a handler of its own.
+bool DieOfCutFiles();
+
 }  // namespace batchlight::inject
