@@ -7,7 +7,7 @@
 namespace batchlight::advice {
 
 // Share of the time in which it could run and had none; 0 where it nearly always had one, or
-// nothing is known. (processor_rules.cpp)
+// nothing is known. (machine/processor_rules.cpp)
 double ProcessorWait(const RunMeasures& run);
 
 }  // namespace batchlight::advice

@@ -1,5 +1,5 @@
-// The rules of rules.def, each defined in the file of its group (step_rules.cpp, gpu_rules.cpp,
-// ...), and what several of them ask.
+// The rules of rules.def, each defined in the file of its group (loop/step_rules.cpp,
+// gpu/gpu_rules.cpp, ...), and what several of them ask.
 #pragma once
 
 #include <string>
@@ -32,15 +32,15 @@ bool CanBeSeen(const RunMeasures& run, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
-// Mean time of a step that python-work is about, 0: it says nothing. ns (python_rules.cpp)
+// Mean time of a step that python-work is about, 0: it says nothing. ns (loop/python_rules.cpp)
 double OwnPythonNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while operators compute on tensors of the CPU, called
-// by functions that python-work names; 0: others call them. ns (python_rules.cpp)
+// by functions that python-work names; 0: others call them. ns (loop/python_rules.cpp)
 double OwnCpuTensorsNs(const RunMeasures& run);
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);
 // Mean time of a step that autograd's anomaly detection takes, 0: it is off. ns
-// (settings_rules.cpp)
+// (machine/settings_rules.cpp)
 double AnomalyNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while the CPU is between two operators of backward for
 // longer than these take it: it waits, for other ranks for instance. ns
@@ -49,13 +49,13 @@ double BackwardWaitNs(const RunMeasures& run);
 double LaunchIdleNs(const RunMeasures& run);
 // Part of the GPU's time by which a kernel's becoming shorter shortens the step: the GPU must be
 // what the step waits for, and kernels that run beside each other share the time.
-// (compute_rules.cpp)
+// (gpu/compute_rules.cpp)
 double EffectiveNs(const RunMeasures& run, double kernel_ns);
 // Whether attention is written out where it could be fused, and takes enough of a step to be told.
-// (forward_part_rules.cpp)
+// (model/forward_part_rules.cpp)
 bool IsAttentionWrittenOut(const RunMeasures& run);
-// How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU launches
-// too slowly, faster kernels help only as far as the CPU ever waits for the GPU. (cpu_slack.cpp)
+// How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU is slow to
+// launch, faster kernels help only as far as the CPU ever waits for the GPU. (gpu/cpu_slack.cpp)
 double WithinCpuSlack(const RunMeasures& run, double gain_ns);
 // Share of a phase on the CPU side, 0 to 1.
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
@@ -81,10 +81,10 @@ struct WorkerStart {
   int64_t at_ns = 0;
   int64_t took_ns = 0;
 };
-// Those of the training loop's thread, validation's too, in order. (data_rules.cpp)
+// Those of the training loop's thread, validation's too, in order. (loading/data_rules.cpp)
 std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main);
 // Iterators of DataLoaders that steps make, one or more each, and what of making them a step waits
-// for; nothing where that is little or not known. (iterator_rules.cpp)
+// for; nothing where that is little or not known. (loading/iterator_rules.cpp)
 struct IteratorsInSteps {
   double per_step = 0;
   double exposed_ns = 0;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/phase_rows.h"
+#include "analysis/advice/model/phase_rows.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/numbers/closed_end.h"
