@@ -9,7 +9,7 @@ namespace batchlight {
 namespace {
 
 // Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
-using RuleGroup = std::array<std::string_view, 9>;
+using RuleGroup = std::array<std::string_view, 10>;
 constexpr RuleGroup kSameTime[] = {
     {"tf32-off", "amp-off"},                 // matrix products in FP32
     {"channels-last", "unfused-pointwise"},  // norms
@@ -21,16 +21,16 @@ constexpr RuleGroup kSameTime[] = {
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
-    {"small-operators", "slow-function"},                     // a loop in forward
-    {"work-beside-the-model", "slow-function"},               // a function of the loop's
-    {"cpu-tensors", "unfused-updates", "slow-function"},      // on the CPU
-    {"ignored-targets", "padding", "padding-to-one-length"},  // positions of no use
+    {"small-operators", "slow-function"},        // a loop in forward
+    {"work-beside-the-model", "slow-function"},  // a function of the loop's
+    {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
+    {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.
     {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
-     "host-sync", "launch-blocking", "anomaly-detection", "slow-function"},
+     "host-sync", "launch-blocking", "anomaly-detection", "slow-function", "gpu-held-back"},
 };
 
 bool GainSameTime(std::string_view a, std::string_view b) {

@@ -37,6 +37,11 @@ double OwnPythonNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while operators compute on tensors of the CPU, called
 // by functions that python-work names; 0: others call them. ns (loop/python_rules.cpp)
 double OwnCpuTensorsNs(const RunMeasures& run);
+// The function that gpu-held-back is about, nullptr: it says nothing. What others say of the same
+// time is without it. (gpu/held_gpu_rules.cpp)
+const HoldingFunction* HolderOfGpu(const RunMeasures& run);
+// How long the GPU idles because of it in this way, ns a step; 0: there is none.
+double HeldIdleNs(const RunMeasures& run, GpuPart part);
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);
 // Mean time of a step that autograd's anomaly detection takes, 0: it is off. ns
@@ -57,6 +62,8 @@ bool IsAttentionWrittenOut(const RunMeasures& run);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU is slow to
 // launch, faster kernels help only as far as the CPU ever waits for the GPU. (gpu/cpu_slack.cpp)
 double WithinCpuSlack(const RunMeasures& run, double gain_ns);
+// What recording likely adds to a step on the CPU, as measured or estimated. ns (gpu/cpu_slack.cpp)
+double LikelyRecordingNs(const RunMeasures& run);
 // Share of a phase on the CPU side, 0 to 1.
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
 // A setting of the training process; its helpers (compilers, loader workers) have their own.

@@ -37,8 +37,12 @@ bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseK
 
 class Search {
  public:
-  Search(const StepInputs& inputs, const ProcessSteps& steps)
-      : store_(inputs.store), operators_(store_.operator_calls), inputs_(inputs), steps_(steps) {}
+  Search(const StepInputs& inputs, const ProcessSteps& steps, const CodeSamples& samples)
+      : store_(inputs.store),
+        operators_(store_.operator_calls),
+        inputs_(inputs),
+        steps_(steps),
+        samples_(samples) {}
 
   LoopWork Run() {
     const ThreadSpans::Rows rows = inputs_.operator_rows.Of(steps_.thread);
@@ -162,14 +166,14 @@ class Search {
     return is_rare;
   }
 
-  RarePython FindRare(const CodeSamples& samples) const {
+  RarePython FindRare() const {
     RarePython rare;
     const std::vector<bool> is_rare = RareSteps(rare);
     std::vector<TimeSpan> spans;
     for (size_t i = 0; i < python_spans_.size(); ++i) {
       if (is_rare[python_steps_[i]]) spans.push_back(python_spans_[i]);
     }
-    rare.functions = samples.During(steps_.thread, spans);
+    rare.functions = samples_.During(steps_.thread, spans);
     return rare;
   }
 
@@ -202,15 +206,14 @@ class Search {
                                           .count = spent.count});
     }
     Sort(&work.python.places);
-    const CodeSamples samples(store_);
-    if (!samples.empty()) {
-      work.python.functions = samples.During(steps_.thread, python_spans_);
-      work.python.whole = samples.During(
+    if (!samples_.empty()) {
+      work.python.functions = samples_.During(steps_.thread, python_spans_);
+      work.python.whole = samples_.During(
           steps_.thread, {{steps_.steps.front().start_ns, steps_.steps.back().end_ns}});
-      work.python.rare = FindRare(samples);
-      work.hot = FindHotFunction(inputs_, steps_, samples);
-      work.operators.functions = samples.During(steps_.thread, loose_spans_);
-      work.loading = samples.During(steps_.thread, loading_spans_);
+      work.python.rare = FindRare();
+      work.hot = FindHotFunction(inputs_, steps_, samples_);
+      work.operators.functions = samples_.During(steps_.thread, loose_spans_);
+      work.loading = samples_.During(steps_.thread, loading_spans_);
     }
     Sort(&work.operators.operators);
     return work;
@@ -220,6 +223,7 @@ class Search {
   const OperatorCallsTable& operators_;
   const StepInputs& inputs_;
   const ProcessSteps& steps_;
+  const CodeSamples& samples_;
   uint32_t row_ = 0;  // of operator_calls: the first that starts in the next stretch or later
   int64_t inside_until_ns_ = INT64_MIN;  // end of the operators that started before it
   uint32_t end_ = 0;
@@ -238,7 +242,10 @@ class Search {
 LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps) {
   const ProcessSteps* main = steps.Main();
   if (main == nullptr || main->thread.IsNone()) return {};
-  return Search(inputs, *main).Run();
+  const CodeSamples samples(inputs.store);
+  LoopWork work = Search(inputs, *main, samples).Run();
+  work.beside = FindBesideModel(inputs, *main, samples);
+  return work;
 }
 
 }  // namespace batchlight

@@ -3,11 +3,13 @@
 //   - Python of the program itself: time in no operator and no CUDA call. Up to kOperatorGapNs
 //     between two operators belongs to calling them.
 //   - operators that take no part in autograd, one by one: averages of weights, clipping by hand.
+// What it costs the GPU: beside_model.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "analysis/breakdown/beside_model.h"
 #include "analysis/breakdown/hot_functions.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/steps/step_inputs.h"
@@ -55,10 +57,11 @@ struct LoopWork {
   OwnPython python;
   LooseOperators operators;
   HotFunction hot;
+  BesideModel beside;   // with a GPU
   SampledTime loading;  // what the loop's thread ran while it loaded data
 };
 
-// Of the steady steps of the main process; nothing where operators were not recorded.
+// Of the steady steps of the main process; `beside` alone where operators were not recorded.
 LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps);
 
 }  // namespace batchlight

@@ -24,18 +24,25 @@ std::string_view Enclosing(std::string_view function) {
   return function;
 }
 
-// Time of the looks that a record stands for which lie in `spans`. A look says where the thread was
-// at its moment, the end of the time that it stands for.
-int64_t NsOfLooks(const PythonSamplesTable& samples, size_t row, const std::vector<TimeSpan>& spans,
-                  size_t& at) {
+// visit(moment, ns) for each look that a record stands for. A look says where the thread was at its
+// moment, the end of the time that it stands for.
+template <typename Visitor>
+void VisitMoments(const PythonSamplesTable& samples, size_t row, Visitor&& visit) {
   constexpr uint32_t kMostLooks = 1000;  // of damaged records: millions
   const int64_t looks = std::clamp<int64_t>(samples.samples[row], 1, kMostLooks);
-  const int64_t all_ns = samples.end_ns[row] - samples.start_ns[row];
-  int64_t ns = 0;
+  const int64_t each_ns = (samples.end_ns[row] - samples.start_ns[row]) / looks;
   for (int64_t look = 1; look <= looks; ++look) {
-    const int64_t moment_ns = samples.start_ns[row] + all_ns / looks * look;
-    if (NsInside(spans, moment_ns, moment_ns + 1, at) > 0) ns += all_ns / looks;
+    visit(samples.start_ns[row] + each_ns * look, each_ns);
   }
+}
+
+// Time of those that lie in `spans`.
+int64_t NsOfLooks(const PythonSamplesTable& samples, size_t row, const std::vector<TimeSpan>& spans,
+                  size_t& at) {
+  int64_t ns = 0;
+  VisitMoments(samples, row, [&](int64_t moment_ns, int64_t each_ns) {
+    if (NsInside(spans, moment_ns, moment_ns + 1, at) > 0) ns += each_ns;
+  });
   return ns;
 }
 
@@ -149,6 +156,21 @@ SampledTime CodeSamples::InsideModules(ThreadId thread, const std::vector<TimeSp
   return SumBy(thread, spans, [&](PythonStackId stack) { return OutermostInModule(stack); });
 }
 
+SampledFunction CodeSamples::OutermostBut(const std::map<FunctionName, int64_t>& loop,
+                                          PythonStackId stack) const {
+  SampledFunction outermost;
+  for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+    const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+    if (frame.IsNone()) continue;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
+    if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
+    FunctionName name{place.file, std::string(Enclosing(store_.Text(place.function)))};
+    if (loop.contains(name)) continue;
+    outermost = {.file = name.first, .function = std::move(name.second), .line = place.line};
+  }
+  return outermost;
+}
+
 SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
                                     const std::vector<TimeSpan>& spans) const {
   LinesOfFunctions lines;
@@ -157,22 +179,49 @@ SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop,
     if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
-    FunctionName outermost;
-    uint32_t line = 0;
-    for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
-      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
-      if (frame.IsNone()) continue;
-      const PythonFramesRow place = store_.python_frames.Row(frame.row());
-      if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
-      FunctionName name{place.file, std::string(Enclosing(store_.Text(place.function)))};
-      if (loop.contains(name)) continue;
-      outermost = std::move(name);
-      line = place.line;
-    }
-    if (line != 0) lines[outermost][line] += ns;
+    const SampledFunction outermost = OutermostBut(loop, stack);
+    if (outermost.line != 0) lines[{outermost.file, outermost.function}][outermost.line] += ns;
   });
   time.functions = SumsOf(lines);
   return time;
+}
+
+SampledFunction CodeSamples::CalledOrInLoop(const std::map<FunctionName, int64_t>& loop,
+                                            PythonStackId stack) const {
+  if (lines_.Of(stack).imports || lines_.Of(stack).loads) return {};
+  SampledFunction called = OutermostBut(loop, stack);
+  for (; called.line == 0 && !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+    const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+    if (frame.IsNone() || !is_shown_[frame.row()]) continue;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
+    if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) return {};
+    called = {.file = place.file,
+              .function = std::string(Enclosing(store_.Text(place.function))),
+              .line = place.line};
+  }
+  return called;
+}
+
+std::vector<CodeLook> CodeSamples::LooksIn(ThreadId thread,
+                                           const std::vector<TimeSpan>& spans) const {
+  const PythonSamplesTable& samples = store_.python_samples;
+  std::vector<CodeLook> inside;
+  const auto first = std::partition_point(samples.thread.begin(), samples.thread.end(),
+                                          [&](ThreadId other) { return other < thread; });
+  size_t at = 0;
+  for (auto row = static_cast<size_t>(first - samples.thread.begin());
+       row < samples.size() && samples.thread[row] == thread; ++row) {
+    if (samples.python_stack[row].IsNone()) continue;
+    VisitMoments(samples, row, [&](int64_t moment_ns, int64_t ns) {
+      if (NsInside(spans, moment_ns, moment_ns + 1, at) == 0) return;
+      const auto all_ns = double(samples.end_ns[row] - samples.start_ns[row]);
+      inside.push_back({.at_ns = moment_ns,
+                        .ns = ns,
+                        .cpu_ns = int64_t(double(samples.cpu_ns[row]) * double(ns) / all_ns),
+                        .stack = samples.python_stack[row]});
+    });
+  }
+  return inside;
 }
 
 std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,

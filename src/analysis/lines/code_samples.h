@@ -35,6 +35,14 @@ struct SampledTime {
 // Of a function: file and qualified name.
 using FunctionName = std::pair<StringId, std::string>;
 
+// A look at a thread: where it was at a moment, and the time before it that this stands for.
+struct CodeLook {
+  int64_t at_ns = 0;
+  int64_t ns = 0;
+  int64_t cpu_ns = 0;  // of that, on a processor
+  PythonStackId stack;
+};
+
 class CodeSamples {
  public:
   explicit CodeSamples(const Store& store);
@@ -46,6 +54,12 @@ class CodeSamples {
   // a loop calls, whatever that calls in turn.
   SampledTime CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
                          const std::vector<TimeSpan>& spans) const;
+  // The function that such a stack is counted for, ns 0; where all of the user's own on it are of
+  // `loop`, the innermost, unless a package runs in it. line 0: none.
+  SampledFunction CalledOrInLoop(const std::map<FunctionName, int64_t>& loop,
+                                 PythonStackId stack) const;
+  // Those at moments inside of `spans`, in order.
+  std::vector<CodeLook> LooksIn(ThreadId thread, const std::vector<TimeSpan>& spans) const;
   // As During, but what a module's forward calls has all that it calls in turn: by the outermost of
   // the user's own functions inside the innermost forward.
   SampledTime InsideModules(ThreadId thread, const std::vector<TimeSpan>& spans) const;
@@ -57,6 +71,8 @@ class CodeSamples {
   // The frame that a look is of: the innermost of the user's own, or the outermost inside a module.
   PythonFrameId InnermostOwn(PythonStackId stack) const;
   PythonFrameId OutermostInModule(PythonStackId stack) const;
+  SampledFunction OutermostBut(const std::map<FunctionName, int64_t>& loop,
+                               PythonStackId stack) const;
   template <typename Chooser>
   SampledTime SumBy(ThreadId thread, const std::vector<TimeSpan>& spans, Chooser&& choose) const;
   // visit(stack, ns, cpu_ns) for the thread's looks within the spans.

@@ -40,15 +40,6 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
   return waited_ns;
 }
 
-// Without recording the CPU is faster. What its records cost is known as an upper end only, unless
-// it was measured.
-double RecordingNs(const RecordingCost& cost) {
-  if (cost.measured) return std::max(0.0, cost.measured->ns);
-  double most_ns = 0;
-  for (const RecordedKind& kind : cost.kinds) most_ns += kind.per_step * kind.ns_each;
-  return kLikelyRecordingCost * most_ns;
-}
-
 // Time of a mean step in which the CPU has nothing to do but wait for the GPU, ns.
 double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
   const int64_t waited_ns = WaitsOf(run, main) + FullQueueOf(*run.store, main);
@@ -56,10 +47,20 @@ double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
   // Where it runs ahead, its steps are shorter than the GPU's.
   const double pace_ns = double(PaceOfGpuNs(*run.gpu.MainBreakdown(), main));
   if (pace_ns > 0) slack_ns += std::max(0.0, pace_ns - main.duration.mean);
-  return slack_ns + RecordingNs(run.recording_cost);
+  return slack_ns + LikelyRecordingNs(run);
 }
 
 }  // namespace
+
+// Without recording the CPU is faster. What its records cost is known as an upper end only, unless
+// it was measured.
+double LikelyRecordingNs(const RunMeasures& run) {
+  const RecordingCost& cost = run.recording_cost;
+  if (cost.measured) return std::max(0.0, cost.measured->ns);
+  double most_ns = 0;
+  for (const RecordedKind& kind : cost.kinds) most_ns += kind.per_step * kind.ns_each;
+  return kLikelyRecordingCost * most_ns;
+}
 
 double WithinCpuSlack(const RunMeasures& run, double gain_ns) {
   if (!CanBeSeen(run, gain_ns)) return gain_ns;  // spares the passes over all calls

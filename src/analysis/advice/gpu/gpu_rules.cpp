@@ -36,13 +36,24 @@ constexpr std::array kLaunchedPhases = {
     PhaseKind::kOptimizer,    PhaseKind::kUserRange,
 };
 
+// In no phase, or in a function that gpu-held-back tells of.
+double IdleBesideTheModelNs(const RunMeasures& run) {
+  double held_ns = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (IsIdleBeforeLaunch(part)) held_ns += HeldIdleNs(run, part);
+  }
+  return std::max(held_ns, run.loop_work.beside.launch_idle_ns);
+}
+
 // Of the time that the GPU waits for launches what launching the model faster can save. What the
 // loop does beside it, as averages of weights and metrics, stays as it is, and so does what a
 // function launches that slow-function names; anomaly detection is better switched off than
 // captured.
 double LaunchableIdleNs(const RunMeasures& run) {
-  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run));
+  double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run));
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
+  idle_ns = std::max(0.0, idle_ns - IdleBesideTheModelNs(run));
   double share = 0;
   for (const PhaseKind phase : kLaunchedPhases) share += PhaseShareOf(run, phase);
   return std::min(idle_ns, share * MeanStepNs(run));

@@ -80,7 +80,10 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   // What a wait costs is the time the GPU then has nothing to do: while the CPU returns from it and
   // launches again.
-  const double idle_ns = GpuPartNs(run, GpuPart::kIdleSynchronization) + LaunchIdleNs(run);
+  const HoldingFunction* held = HolderOfGpu(run);
+  const double held_ns = held == nullptr ? 0 : held->AllIdleNs();
+  const double idle_ns =
+      GpuPartNs(run, GpuPart::kIdleSynchronization) + LaunchIdleNs(run) - held_ns;
   double waits = 0;
   double waited_ns = 0;
   double batch_copies = PageableBatchCopies(run);
@@ -103,6 +106,10 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
            .count = wait.calls,
            .per_step_ns = wait.per_step_ns});
     }
+  }
+  if (held != nullptr) {
+    waits -= held->waits;
+    waited_ns = std::max(0.0, waited_ns - held->wait_ns);
   }
   if (waits < kCallOfEveryStep || idle_ns < kSyncIdle * gpu->window.mean) return;
   // Without its waits the CPU needs that much less for a step, and the GPU cannot do with less than
@@ -139,7 +146,22 @@ struct PageableTraffic {
   std::vector<Evidence> evidence;
 
   double bytes() const { return to_device_bytes + from_device_bytes; }
+
+  // Those of a function that is told apart, with all it does.
+  void Leave(const HoldingFunction& held) {
+    double part = bytes() <= 0 ? 0 : std::min(1.0, held.pageable_bytes / bytes());
+    if (part >= 1 - kHeldEdges) part = 1;
+    to_device_bytes *= 1 - part;
+    from_device_bytes *= 1 - part;
+    copies = std::max(0.0, copies - held.pageable_copies);
+    ns = std::max(0.0, ns - held.pageable_ns);
+  }
 };
+
+double ExposedCopyNs(const RunMeasures& run) {
+  const HoldingFunction* held = HolderOfGpu(run);
+  return std::max(0.0, GpuPartNs(run, GpuPart::kCopy) - (held == nullptr ? 0 : held->copy_ns));
+}
 
 PageableTraffic PageableTrafficOf(const RunMeasures& run) {
   PageableTraffic found;
@@ -159,7 +181,9 @@ PageableTraffic PageableTrafficOf(const RunMeasures& run) {
 }  // namespace
 
 void PageableCopies(const RunMeasures& run, Findings* findings) {
-  const PageableTraffic traffic = PageableTrafficOf(run);
+  PageableTraffic traffic = PageableTrafficOf(run);
+  const HoldingFunction* held = HolderOfGpu(run);
+  if (held != nullptr) traffic.Leave(*held);
   if (traffic.bytes() < kPageableBytes) return;
   const bool to_host = traffic.from_device_bytes > traffic.to_device_bytes;
   const double saved_ns = std::max(0.0, traffic.ns - traffic.bytes() / kPinnedCopyRate);
@@ -178,7 +202,7 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
               : "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   // From pinned memory, copies run at the rate of the bus and beside the computing: the exposed
   // part of them disappears, and the CPU no longer waits in them.
-  const double exposed_ns = std::min(traffic.ns, GpuPartNs(run, GpuPart::kCopy));
+  const double exposed_ns = std::min(traffic.ns, ExposedCopyNs(run));
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
                              exposed_ns * kPageableGain);
   finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;
@@ -195,9 +219,11 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
 }
 
 void ExposedCopies(const RunMeasures& run, Findings* findings) {
-  const double share = GpuShare(run, GpuPart::kCopy);
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->window.mean <= 0) return;
+  const double exposed_ns = ExposedCopyNs(run);
+  const double share = exposed_ns / gpu->window.mean;
   if (share < kExposedCopies) return;
-  const double exposed_ns = GpuPartNs(run, GpuPart::kCopy);
   Finding finding{.title = "Copies are not hidden behind computing",
                   .seen = "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" +
                           PercentOf(share) + ").",
@@ -262,7 +288,8 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
 void CpuTensors(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
-  const double idle_ns = GpuPartNs(run, GpuPart::kIdleCpuTensors) - OwnCpuTensorsNs(run);
+  const double idle_ns = GpuPartNs(run, GpuPart::kIdleCpuTensors) - OwnCpuTensorsNs(run) -
+                         HeldIdleNs(run, GpuPart::kIdleCpuTensors);
   if (idle_ns < kCpuTensors * gpu->window.mean) return;
   const std::string names = FunctionTexts(*run.store, gpu->idle_cpu_tensors);
   const std::string share = PercentOf(idle_ns / gpu->window.mean);

@@ -17,6 +17,11 @@ double ShareOutsideOfPhases(const RunMeasures& run) {
   return PhaseShareOf(run, PhaseKind::kOther) + PhaseShareOf(run, PhaseKind::kUserRange);
 }
 
+// Without what gpu-held-back says of it.
+double GpuIdlePythonNs(const RunMeasures& run) {
+  return GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
+}
+
 std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::string_view kind) {
   std::vector<Evidence> evidence;
   for (const WorkPlace& place : places) {
@@ -97,7 +102,7 @@ void RarePythonWork(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double exposed_ns =
-      has_gpu ? std::min(rare.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython)) : rare.per_step_ns;
+      has_gpu ? std::min(rare.per_step_ns, GpuIdlePythonNs(run)) : rare.per_step_ns;
   if (double(rare.steps) < kFewestRareSteps || exposed_ns < kOwnPython * step_ns) return;
   const std::string names = FunctionTexts(*run.store, rare.functions);
   if (names.empty() || OnlyWaits(rare.functions, python.whole)) return;
@@ -128,8 +133,7 @@ double OwnPythonNs(const RunMeasures& run) {
   const double outside_ns = std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns);
   // A GPU that works meanwhile hides it.
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
-  const double exposed_ns =
-      has_gpu ? std::min(outside_ns, GpuPartNs(run, GpuPart::kIdlePython)) : outside_ns;
+  const double exposed_ns = has_gpu ? std::min(outside_ns, GpuIdlePythonNs(run)) : outside_ns;
   return exposed_ns < kOwnPython * step_ns || python.places.empty() ? 0 : exposed_ns;
 }
 
@@ -150,7 +154,9 @@ double OwnCpuTensorsNs(const RunMeasures& run) {
     if (is_named) named_ns += double(function.ns);
   }
   if (named_ns == 0) return 0;
-  return GpuPartNs(run, GpuPart::kIdleCpuTensors) * named_ns / double(tensors.all_ns);
+  const double idle_ns = GpuPartNs(run, GpuPart::kIdleCpuTensors);
+  return std::min(idle_ns * named_ns / double(tensors.all_ns),
+                  idle_ns - HeldIdleNs(run, GpuPart::kIdleCpuTensors));
 }
 
 void PythonWork(const RunMeasures& run, Findings* findings) {
@@ -289,7 +295,10 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
   const LooseOperators& loose = run.loop_work.operators;
   if (loose.calls_per_step < kLooseOperators) return;
-  const double exposed_ns = loose.per_step_ns * CpuExposure(run);
+  double exposed_ns = loose.per_step_ns * CpuExposure(run);
+  if (const HoldingFunction* held = HolderOfGpu(run)) {
+    exposed_ns = std::max(0.0, exposed_ns - held->AllIdleNs());
+  }
   if (exposed_ns < kLooseShare * step_ns) return;
   const std::string names = FunctionTexts(*run.store, loose.functions);
   const std::string share = PercentOf(loose.per_step_ns / step_ns);
