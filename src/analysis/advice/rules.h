@@ -60,8 +60,9 @@ double EffectiveNs(const RunMeasures& run, double kernel_ns);
 // (model/forward_part_rules.cpp)
 bool IsAttentionWrittenOut(const RunMeasures& run);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU is slow to
-// launch, faster kernels help only as far as the CPU ever waits for the GPU. (gpu/cpu_slack.cpp)
-double WithinCpuSlack(const RunMeasures& run, double gain_ns);
+// launch, faster kernels help only as far as the CPU ever waits for the GPU. `cpu_ns`: what
+// the CPU is spared by the same change. (gpu/cpu_slack.cpp)
+double WithinCpuSlack(const RunMeasures& run, double gain_ns, double cpu_ns = 0);
 // What recording likely adds to a step on the CPU, as measured or estimated. ns (gpu/cpu_slack.cpp)
 double LikelyRecordingNs(const RunMeasures& run);
 // Share of a phase on the CPU side, 0 to 1.

@@ -1,7 +1,9 @@
 #include "analysis/owners/unused_gradients.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,6 +12,7 @@
 
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/parts_apart.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -22,7 +25,7 @@ struct BackwardPart {
   int64_t start_ns = 0;
   int64_t cost_ns = 0;
   StringId module;  // of the forward; 0: outside of modules
-  StringId root;    // the module of that call that no module calls
+  StringId root;    // the module of that call that no module calls, or the part apart around it
 };
 
 std::vector<std::string_view> SplitPaths(std::string_view paths) {
@@ -33,10 +36,6 @@ std::vector<std::string_view> SplitPaths(std::string_view paths) {
     paths.remove_prefix(std::min(paths.size(), end + 2));
   }
   return split;
-}
-
-bool IsAtOrBelow(std::string_view path, std::string_view root) {
-  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '.');
 }
 
 // The modules that optimizers update between one backward and the next.
@@ -68,8 +67,8 @@ class UnusedGradientFinder {
     if (backwards_.empty() || optimizers_.empty() || zeros_.empty()) return {};
     ReadUpdates();
     if (updates_.empty()) return {};
-    FindParts();
     FindApart();
+    FindParts();
     StepLookup steps(&main_);
     for (size_t i = 0; i < backwards_.size(); ++i) {
       if (steps.IsSteadyAt(backwards_[i].start_ns)) AddTail(i);
@@ -91,7 +90,6 @@ class UnusedGradientFinder {
     const OperatorCallsTable& operators = store_.operator_calls;
     const ModuleCallsTable& modules = store_.module_calls;
     const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
-    std::unordered_map<uint32_t, size_t> first;  // linked operator, by call of a root
     for (const BackwardLink& link : links_.links()) {
       const size_t row = link.backward.row();
       if (store_.ProcessOf(operators.thread[row]) != main_.process) continue;
@@ -99,16 +97,8 @@ class UnusedGradientFinder {
       const uint32_t call =
           in_modules.Innermost(operators.thread[forward], operators.start_ns[forward]);
       if (call == kNoRow) continue;
-      const uint32_t root = RootCallOf(call);
-      const auto [begins, added] = first.try_emplace(root, forward);
-      begins->second = std::min(begins->second, forward);
       functions_.push_back(
-          {operators.start_ns[row], link.own_ns, modules.path[call], modules.path[root]});
-    }
-    for (const auto& [root, operator_row] : first) {
-      const bool embeds = store_.Text(operators.name[operator_row]) == "aten::embedding";
-      const auto [known, added] = begins_at_embedding_.try_emplace(modules.path[root].value, true);
-      known->second = known->second && embeds;
+          {operators.start_ns[row], link.own_ns, modules.path[call], RootOf(call)});
     }
     const auto by_start = [](const BackwardPart& a, const BackwardPart& b) {
       return a.start_ns < b.start_ns;
@@ -117,7 +107,8 @@ class UnusedGradientFinder {
     if (owners_.total_ns == 0) return;
     VisitWork(
         store_, owners_, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
-          if (!owner.backward || owner.module.IsNone()) return;
+          if (!owner.backward) return;
+          if (owner.module.IsNone()) return AddAccumulation(owner, duration_ns, launched_ns);
           const size_t call = owner.module.row();
           work_.push_back(
               {launched_ns, duration_ns, modules.path[call], RootOf(static_cast<uint32_t>(call))});
@@ -125,18 +116,39 @@ class UnusedGradientFinder {
     std::sort(work_.begin(), work_.end(), by_start);
   }
 
-  // Models that no optimizer updates, and that take nothing from which autograd follows.
+  // A gradient is added to its parameter's right behind the function that made it.
+  void AddAccumulation(const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
+    bool accumulates = false;
+    const OperatorCallsTable& operators = store_.operator_calls;
+    for (OperatorCallId op = owner.op; !op.IsNone(); op = operators.parent[op.row()]) {
+      accumulates = accumulates || IsAccumulation(operators.name[op.row()]);
+    }
+    if (!accumulates) return;
+    const auto after = std::partition_point(
+        functions_.begin(), functions_.end(),
+        [&](const BackwardPart& function) { return function.start_ns <= launched_ns; });
+    if (after == functions_.begin()) return;
+    const BackwardPart& made = *std::prev(after);
+    work_.push_back({launched_ns, duration_ns, made.module, made.root});
+  }
+
+  bool IsAccumulation(StringId name) {
+    const auto [known, added] = accumulations_.try_emplace(name.value, false);
+    if (added) known->second = store_.Text(name).ends_with("AccumulateGrad");
+    return known->second;
+  }
+
+  // Where one may step anything, nothing is apart.
   void FindApart() {
     const bool all_known = std::all_of(
         optimizers_.begin(), optimizers_.end(),
         [&](const PhaseMark& step) { return step.implied || updates_.contains(step.name.value); });
     if (!all_known) return;
-    for (const auto& [root, embeds] : begins_at_embedding_) {
-      const bool updated = std::any_of(updates_.begin(), updates_.end(), [&](const auto& update) {
-        return StepsPartOf(StringId{root}, update.second);
-      });
-      if (embeds && !updated) apart_.insert(root);
+    std::vector<std::string_view> updated;
+    for (const auto& [name, paths] : updates_) {
+      std::copy(paths.begin(), paths.end(), std::back_inserter(updated));
     }
+    apart_.emplace(store_, main_.process, links_, backwards_, std::move(updated));
   }
 
   uint32_t RootCallOf(uint32_t call) const {
@@ -144,7 +156,11 @@ class UnusedGradientFinder {
     while (!modules.parent[call].IsNone()) call = uint32_t(modules.parent[call].row());
     return call;
   }
-  StringId RootOf(uint32_t call) const { return store_.module_calls.path[RootCallOf(call)]; }
+  StringId RootOf(uint32_t call) const {
+    const StringId apart = apart_ ? apart_->Around(call) : StringId();
+    return apart.IsNone() ? store_.module_calls.path[RootCallOf(call)] : apart;
+  }
+  bool IsApart(StringId root) const { return apart_ && apart_->Holds(root); }
 
   // The optimizers that step what this backward computed; empty: not known.
   std::vector<StringId> SteppedAfter(size_t backward) const {
@@ -185,13 +201,16 @@ class UnusedGradientFinder {
       if (updated.Holds(store_, part->module)) from_ns = part->start_ns + 1;
     }
     if (from_ns == INT64_MAX) return;
-    const auto [first, last] =
-        Within(owners_.total_ns == 0 ? functions_ : work_, mark.start_ns, mark.end_ns);
-    for (auto part = first; part != last; ++part) {
-      if (part->start_ns < from_ns && !apart_.contains(part->root.value)) continue;
-      if (updated.Holds(store_, part->module)) continue;
-      costs_[{part->root.value, stepped.front().value}] += part->cost_ns;
-    }
+    const auto add = [&](const Parts& parts, int64_t Cost::*cost) {
+      const auto [first, last] = Within(parts, mark.start_ns, mark.end_ns);
+      for (auto part = first; part != last; ++part) {
+        if (part->start_ns < from_ns && !IsApart(part->root)) continue;
+        if (updated.Holds(store_, part->module)) continue;
+        costs_[{part->root.value, stepped.front().value}].*cost += part->cost_ns;
+      }
+    };
+    add(functions_, &Cost::cpu_ns);
+    if (owners_.total_ns != 0) add(work_, &Cost::gpu_ns);
   }
 
   Updated& UpdatedBy(const std::vector<StringId>& stepped) {
@@ -211,6 +230,9 @@ class UnusedGradientFinder {
     return found->second;
   }
 
+  struct Cost {
+    int64_t cpu_ns = 0, gpu_ns = 0;
+  };
   using Parts = std::vector<BackwardPart>;
   static std::pair<Parts::const_iterator, Parts::const_iterator> Within(const Parts& parts,
                                                                         int64_t from_ns,
@@ -223,15 +245,18 @@ class UnusedGradientFinder {
   UnusedGradients Most() const {
     UnusedGradients unused;
     int64_t most_ns = 0;
-    for (const auto& [of, cost_ns] : costs_) {
+    for (const auto& [of, cost] : costs_) {
+      const int64_t cost_ns = owners_.total_ns == 0 ? cost.cpu_ns : cost.gpu_ns;
       unused.cost_ns += cost_ns;
+      unused.cpu_ns += cost.cpu_ns;
       if (cost_ns <= most_ns) continue;
       most_ns = cost_ns;
       unused.root = StringId{of.first};
       unused.optimizer = StringId{of.second};
     }
     if (most_ns == 0) return unused;
-    unused.apart = apart_.contains(unused.root.value);
+    unused.apart = IsApart(unused.root);
+    unused.nested = IsNested(unused.root);
     for (const auto& [optimizer, paths] : updates_) {
       const bool steps_it = StepsPartOf(unused.root, paths);
       if (optimizer != unused.optimizer.value) {
@@ -244,6 +269,13 @@ class UnusedGradientFinder {
       }
     }
     return unused;
+  }
+
+  bool IsNested(StringId root) const {
+    const ModuleCallsTable& modules = store_.module_calls;
+    const auto call = std::find(modules.path.begin(), modules.path.end(), root);
+    return call != modules.path.end() &&
+           !modules.parent[size_t(call - modules.path.begin())].IsNone();
   }
 
   // Whether one of the paths is a module that runs inside of that root.
@@ -268,9 +300,9 @@ class UnusedGradientFinder {
   std::map<uint32_t, std::vector<std::string_view>> updates_;  // by name of the step
   std::map<std::vector<uint32_t>, Updated> updated_;           // by names of the steps
   Parts functions_, work_;                                     // by start
-  std::unordered_map<uint32_t, bool> begins_at_embedding_;     // by path of a root: all its calls
-  std::unordered_set<uint32_t> apart_;                         // paths of roots
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> costs_;     // by root and name of the step
+  std::optional<PartsApart> apart_;                            // none: not known
+  std::unordered_map<uint32_t, bool> accumulations_;           // by name of an operator
+  std::map<std::pair<uint32_t, uint32_t>, Cost> costs_;        // by root and name of the step
 };
 
 }  // namespace

@@ -2,10 +2,12 @@
 // gradients are set to zero again (a generator's output that was not detached, a frozen backbone).
 //
 // A backward function that runs before one whose module is updated may be on the way to it. What
-// runs after the last of those is for nothing; and so is all of a model that no optimizer updates
-// and whose forward begins at an embedding (a reference model that was given token ids): no
-// gradient leaves it. Which modules an optimizer updates is said by the
-// program's process: property "updates.<name of its step>", paths with ", " between them.
+// runs after the last of those is for nothing; and so is all of a part apart: a model, or a part of
+// one, that no optimizer updates and that no gradient leaves, as what it is given depends on
+// nothing that learns. Either its forward begins at an embedding (of token ids), or before it
+// comes nothing that autograd follows but other parts apart: a teacher, a frozen backbone. Which
+// modules an optimizer updates is said by the program's process: property "updates.<name of its
+// step>", paths with ", " between them.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +24,13 @@ struct Attribution;
 
 struct UnusedGradients {
   int64_t cost_ns = 0;   // of all steady steps: CPU time, with a GPU the GPU's
-  StringId root;         // the model with most of it
+  int64_t cpu_ns = 0;    // of the same: CPU time
+  StringId root;         // the model, or part apart, with most of it
   StringId optimizer;    // name of the step that does not update it
   bool in_part = false;  // the step updates another part of that model
   bool updated_elsewhere = false;
   bool apart = false;   // no gradient leaves it on the way to what is updated
+  bool nested = false;  // it is a part of a model
   std::string stepped;  // the paths that the step updates: "`D`, `head`"
 };
 

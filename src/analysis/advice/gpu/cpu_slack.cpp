@@ -62,7 +62,7 @@ double LikelyRecordingNs(const RunMeasures& run) {
   return kLikelyRecordingCost * most_ns;
 }
 
-double WithinCpuSlack(const RunMeasures& run, double gain_ns) {
+double WithinCpuSlack(const RunMeasures& run, double gain_ns, double cpu_ns) {
   if (!CanBeSeen(run, gain_ns)) return gain_ns;  // spares the passes over all calls
   const ProcessSteps* main = run.steps.Main();
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
@@ -70,7 +70,7 @@ double WithinCpuSlack(const RunMeasures& run, double gain_ns) {
       gpu == nullptr || LaunchIdleNs(run) < kSomeLaunchIdle * gpu->window.mean;
   if (main == nullptr || gpu_is_the_limit || main->thread.IsNone()) return gain_ns;
   if (run.store->api_calls.size() == 0) return gain_ns;
-  return std::min(gain_ns, CpuSlackNs(run, *main));
+  return std::min(gain_ns, cpu_ns + CpuSlackNs(run, *main));
 }
 
 }  // namespace batchlight::advice

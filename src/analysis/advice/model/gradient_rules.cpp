@@ -13,11 +13,12 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
   if (unused.cost_ns == 0 || main == nullptr || step_ns <= 0) return;
   const double unused_ns = double(unused.cost_ns) / double(main->steady.size());
   if (unused_ns < kUnusedGradients * step_ns) return;
+  const double cpu_ns = double(unused.cpu_ns) / double(main->steady.size());
   const std::string root = '`' + std::string(run.store->Text(unused.root)) + '`';
   const std::string share = PercentOf(unused_ns / step_ns) + " of a step";
   const bool never = !unused.updated_elsewhere;
   const double gain_ns =
-      (run.gpu.empty() ? unused_ns : WithinCpuSlack(run, unused_ns)) * kUnusedGradientsGain;
+      (run.gpu.empty() ? unused_ns : WithinCpuSlack(run, unused_ns, cpu_ns)) * kUnusedGradientsGain;
   findings->push_back(
       {.title = unused.apart
                     ? root + " is no optimizer's, and backward runs through it for " + share
@@ -48,12 +49,15 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                      .name = std::string(run.store->Text(unused.root)),
                      .per_step_ns = unused_ns}},
        .patch = {.place = RecordedPlace(run, "site.optimizer"),
-                 .diff = unused.apart ? "-reference = reference_model(ids)\n"
-                                        "+with torch.no_grad(): reference = reference_model(ids)\n"
-                         : never      ? "+for p in model.parameters(): p.requires_grad_(False)\n"
-                                        "+for p in model.head.parameters(): p.requires_grad_(True)\n"
-                                      : "-fake = generator(z)\n"
-                                        "+with torch.no_grad(): fake = generator(z)\n"}});
+                 .diff = unused.nested ? "+model." + std::string(run.store->Text(unused.root)) +
+                                             ".requires_grad_(False)\n"
+                         : unused.apart
+                             ? "-reference = reference_model(ids)\n"
+                               "+with torch.no_grad(): reference = reference_model(ids)\n"
+                         : never ? "+for p in model.parameters(): p.requires_grad_(False)\n"
+                                   "+for p in model.head.parameters(): p.requires_grad_(True)\n"
+                                 : "-fake = generator(z)\n"
+                                   "+with torch.no_grad(): fake = generator(z)\n"}});
 }
 
 }  // namespace batchlight::advice
