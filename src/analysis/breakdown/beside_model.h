@@ -23,10 +23,12 @@ namespace batchlight {
 
 // Of a mean steady step, ns, but for `function`.
 struct HoldingFunction {
-  SampledFunction function;  // the outermost that does not run the model too; ns: of all steps
-  SampledTime inside;        // what it is in, by innermost functions
-  double cpu_ns = 0;         // the loop is in it, waits included
-  double running_ns = 0;     // of that, on a processor
+  // The outermost that does not run the model too, or the loop itself where it mostly computes on
+  // the CPU. ns: of all steps.
+  SampledFunction function;
+  SampledTime inside;     // what it is in, by innermost functions
+  double cpu_ns = 0;      // the loop is in it, waits included
+  double running_ns = 0;  // of that, on a processor
   std::array<double, kGpuPartCount> idle_ns{};
   double copy_ns = 0;    // its copies, while the GPU does nothing else
   double launch_ns = 0;  // its short kernels, the same

@@ -25,6 +25,7 @@ struct HeldCase {
   bool only_copies = false;                    // nearly all the time
   int small_operators = 0;                     // that the function launches
   std::string_view file = "/home/u/train.py";  // of the function
+  bool in_loop = false;                        // there is no function: `train` does it
 };
 
 // Steps of 20 ms: 5 ms in which the model is launched, whose kernels run until 10 ms, and 15 ms in
@@ -84,7 +85,8 @@ class HeldLoop {
   void AddStep(int64_t t) {
     build_.Range(thread_, "step", t, t + kStepNs - kUs);
     AddModel(t);
-    Looks(update_, t + 5 * kMs, t + kStepNs - kUs, what_.sleeps ? kMs / 10 : 15 * kMs);
+    Looks(what_.in_loop ? train_ : update_, t + 5 * kMs, t + kStepNs - kUs,
+          what_.sleeps ? kMs / 10 : 15 * kMs);
     if (what_.outruns) return;
     const int64_t copied_ns = what_.only_copies ? kStepNs - 200 * kUs : 12 * kMs;
     build_.Copy(thread_, CopyKind::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
@@ -156,6 +158,16 @@ TEST(HeldGpu, WhatItLaunchesIsNotTheModels) {
   EXPECT_NE(found->seen.find("short kernels 780 µs"), std::string::npos) << found->seen;
   EXPECT_EQ(FindRule(findings, "launch-bound"), nullptr);
   EXPECT_EQ(FindRule(findings, "unfused-updates"), nullptr);
+}
+
+// What stands in the loop itself is told where it computes, and not where it launches and waits.
+TEST(HeldGpu, TheLoopItselfIsToldWhereItComputes) {
+  const auto findings = FindingsOf({.in_loop = true});
+  const Finding* found = FindRule(findings, "gpu-held-back");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`train` (train.py:70)"), 0u) << found->title;
+  const HeldCase launches{.small_operators = 390, .in_loop = true};
+  EXPECT_EQ(FindRule(FindingsOf(launches), "gpu-held-back"), nullptr);
 }
 
 // What a package's loop does between phases is not the program's to change.
