@@ -62,13 +62,15 @@ Role RoleOf(std::string_view name) {
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
 }
 
+constexpr uint8_t BitOf(Role role) { return static_cast<uint8_t>(1 << static_cast<int>(role)); }
+
 // What is in an operator that no other encloses: rows [begin, end).
 struct Outermost {
   uint32_t begin = 0;
   uint32_t end = 0;
   uint8_t roles = 0;
 
-  bool Has(Role role) const { return (roles >> static_cast<int>(role)) & 1; }
+  bool Has(Role role) const { return (roles & BitOf(role)) != 0; }
 };
 
 // The operators between two products.
@@ -171,8 +173,12 @@ class PartsFinder {
     const int64_t end_ns = ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
     Outermost op{.begin = row, .end = row};
     while (op.end < end && (op.end == row || operators_.start_ns[op.end] < end_ns)) {
-      op.roles |= static_cast<uint8_t>(1 << static_cast<int>(KnownRole(operators_.name[op.end])));
+      op.roles |= BitOf(KnownRole(operators_.name[op.end]));
       ++op.end;
+    }
+    // It looks up rows of its table, not positions of the batch.
+    if (store_.Text(operators_.name[row]) == "aten::embedding") {
+      op.roles &= static_cast<uint8_t>(~BitOf(Role::kChoice));
     }
     return op;
   }

@@ -28,6 +28,9 @@ std::vector<Finding> FindingsOfForward(const std::vector<std::string_view>& forw
     for (size_t row = 0; row < forward.size(); ++row) {
       const int64_t start = at + static_cast<int64_t>(row) * kMs;
       build.Operator(thread, forward[row], start, start + kMs - 1000, first + int64_t(row));
+      if (forward[row] == "aten::embedding") {
+        build.Operator(thread, "aten::index_select", start + 1000, start + kMs / 2);
+      }
     }
     build.Phase(thread, Phase::kBackward, "backward", at + 5 * kMs, at + 9 * kMs);
     for (size_t row = 0; row < backward.size(); ++row) {
@@ -102,6 +105,12 @@ TEST(HeadRules, ScoresThatTheLossLeavesOutAreToBeLeftOutBefore) {
   EXPECT_NEAR(found->gain_ns, 0.95 * 0.85 * 6 * kMs, 0.1 * kMs);
   EXPECT_EQ(FindIgnored(FindingsOfHead(forward, "0.4000")), nullptr);
   EXPECT_EQ(FindIgnored(FindingsOfHead(forward, "")), nullptr);
+}
+
+TEST(HeadRules, AnEmbeddingChoosesNoPositions) {
+  const std::vector<std::string_view> forward = {"aten::embedding", "aten::gelu", "aten::linear",
+                                                 "aten::view", "aten::cross_entropy_loss"};
+  EXPECT_NE(FindIgnored(FindingsOfHead(forward, "0.8500")), nullptr);
 }
 
 TEST(HeadRules, HeadsOfChosenPositionsAreLeftAlone) {
