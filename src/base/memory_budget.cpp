@@ -16,11 +16,11 @@ std::string Gigabytes(uint64_t bytes) {
   return text;
 }
 
-constexpr const char* kWhatToDo =
+}  // namespace
+
+const char* const kWhatToDoForMemory =
     "Read it on a larger machine, record less with --steps or --every, "
     "or set BATCHLIGHT_MEMORY to the number of bytes that may be used";
-
-}  // namespace
 
 uint64_t AvailableMemoryBytes() {
   if (const char* given = std::getenv("BATCHLIGHT_MEMORY"); given != nullptr && *given != '\0') {
@@ -33,7 +33,7 @@ Status CheckMemory(const std::string& path, uint64_t needed_bytes) {
   const uint64_t available = AvailableMemoryBytes();
   if (needed_bytes <= available) return {};
   return InputError("cannot read " + path + ": it needs about " + Gigabytes(needed_bytes) +
-                    " of memory, and " + Gigabytes(available) + " are free. " + kWhatToDo);
+                    " of memory, and " + Gigabytes(available) + " are free. " + kWhatToDoForMemory);
 }
 
 MemoryWatch::MemoryWatch(std::string path)
@@ -49,7 +49,7 @@ Status MemoryWatch::Check() const {
   return InputError("cannot read " + path_ + ": a part of it took " + Gigabytes(taken_bytes) +
                     " of memory, and of " + Gigabytes(available_bytes_) +
                     " that were free two thirds are needed to put it in order and to work on it. " +
-                    kWhatToDo);
+                    kWhatToDoForMemory);
 }
 
 }  // namespace batchlight

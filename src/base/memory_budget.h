@@ -15,6 +15,9 @@ uint64_t AvailableMemoryBytes();
 // Error (kInput) if `needed_bytes` for reading `path` are more than that: how much, and what to do.
 Status CheckMemory(const std::string& path, uint64_t needed_bytes);
 
+// "Read it on a larger machine, ..."
+extern const char* const kWhatToDoForMemory;
+
 // The same for an input that does not say how much it needs: watches what this process takes while
 // it is read. Pages of mapped files do not count. Threads may share one.
 class MemoryWatch {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/mapping_guard.h"
+#include "base/memory_budget.h"
 #include "base/nearest.h"
 #include "base/process_memory.h"
 #include "cli/commands/all_commands.h"
@@ -111,6 +113,15 @@ int Main(int argc, char** argv) {
   return outcome.exit_code;
 }
 
+// What works on recordings and starts no program, which would inherit the limit: it ends with a
+// sentence where the kernel would end it, however much the tables of an analysis take.
+bool OnlyReads(const std::string_view command) {
+  constexpr std::string_view kReaders[] = {"analyze", "diff",   "export", "ranks",
+                                           "recipe",  "report", "stats",  "summary",
+                                           "table",   "trace",  "tree"};
+  return std::find(std::begin(kReaders), std::end(kReaders), command) != std::end(kReaders);
+}
+
 struct Words {
   int count;
   char** words;
@@ -120,10 +131,12 @@ struct Words {
 int ContainedMain(void* of) {
   const auto& words = *static_cast<const Words*>(of);
   try {
+    if (words.count > 1 && OnlyReads(words.words[1])) LimitMemory(AvailableMemoryBytes());
     return Main(words.count, words.words);
   } catch (const std::bad_alloc&) {
-    std::fputs("batchlight: out of memory; read less of the run (--help names the filters)\n",
-               stderr);
+    std::fprintf(stderr,
+                 "batchlight: out of memory; read less of the run (--help names the filters). %s\n",
+                 kWhatToDoForMemory);
     return static_cast<int>(ErrorKind::kInput);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "batchlight: internal error: %s\n", error.what());

@@ -187,6 +187,21 @@ class Memory(Hostile):
                              "FROM n")
         self.too_large(path, 20 << 20)
 
+    def test_an_analysis_that_takes_many_times_the_recording(self):
+        # 600,000 operators with a name each: 43 MB, and 500 MB for the table of operators.
+        lines = []
+        for chunk in range(3):
+            at = 100 + chunk * 1000000
+            lines.append("chunk pid=5 tid=5 attach_ns=100 clock=monotonic base_ticks=%d base_ns=%d" % (at, at))
+            lines += ['+1 OpBegin name="o%d"\n+1 OpEnd' % (chunk * 200000 + i) for i in range(200000)]
+        folder = self.path("operators.batchlight.live")
+        self.read("trace", "assemble", self.write("operators.txt", "\n".join(lines) + "\n"), "-o", folder)
+        environment = dict(os.environ, BATCHLIGHT_MEMORY=str(150 << 20))
+        done = self.read("summary", folder, code=3, env=environment)
+        self.assertIn(b"out of memory; read less of the run", done.stderr)
+        self.assertIn(b"BATCHLIGHT_MEMORY", done.stderr)
+        self.read("stats", folder, env=environment)  # which takes 60 MB
+
     def test_a_trace_packed_a_thousandfold(self):
         path = self.packed("bomb.json.gz", json.dumps(event(ph="M", name="a" * 4000)), 8000, 50)
         self.assertLess(os.path.getsize(path), 20 << 20)

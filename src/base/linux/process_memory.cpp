@@ -67,6 +67,23 @@ uint64_t TakenMemoryBytes() {
   return (resident - of_files) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+void LimitMemory(uint64_t more_bytes) {
+  rlimit limit{};
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return;
+  unsigned long long data_pages = 0;
+  const int read = std::fscanf(file, "%*u %*u %*u %*u %*u %llu", &data_pages);
+  std::fclose(file);
+  if (read != 1 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const auto threads = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  const uint64_t stacks_bytes = threads * 2 * (kStackBytes + kGuardBytes);
+  const uint64_t now_bytes = data_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t room = kNoMemoryLimit - stacks_bytes - now_bytes;
+  if (more_bytes >= room || now_bytes + stacks_bytes + more_bytes >= limit.rlim_cur) return;
+  limit.rlim_cur = now_bytes + stacks_bytes + more_bytes;
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 int RunWithEnoughStack(int (*run)(void* of), void* of) {
   rlimit limit{};
   if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kStackBytes) return run(of);
