@@ -15,6 +15,7 @@
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/owners/autograd_numbers.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
@@ -31,23 +32,51 @@ using Spans = std::vector<TimeSpan>;
 // The loop's thread in steady steps.
 struct Stretches {
   Spans beside;   // outside of the model, the optimizer and loading
-  Spans plain;    // of these, in no range of the user's and in no wait
+  Spans plain;    // of these, in no range of the user's and in no wait, nothing that learns
   Spans copying;  // of these, batches that go to the GPU
   Spans model;
   int64_t all_ns = 0;
+};
+
+// Whether a stretch of the thread has operators that autograd follows: a loss that is no module, a
+// model of plain tensors. For stretches in order of time.
+class Learning {
+ public:
+  Learning(const StepInputs& inputs, ThreadId thread)
+      : store_(inputs.store), rows_(inputs.operator_rows.Of(thread)), row_(rows_.begin) {
+    const auto first = store_.operator_calls.sequence.begin();
+    known_ = std::any_of(first + rows_.begin, first + rows_.end,
+                         [](int64_t sequence) { return sequence >= 0; });
+  }
+
+  bool IsIn(int64_t start_ns, int64_t end_ns) {
+    const std::vector<int64_t>& starts = store_.operator_calls.start_ns;
+    while (row_ < rows_.end && starts[row_] < start_ns) ++row_;
+    for (; row_ < rows_.end && starts[row_] < end_ns; ++row_) {
+      if (known_ && IsFollowed(store_, row_)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Store& store_;
+  const ThreadSpans::Rows rows_;
+  uint32_t row_;
+  bool known_ = false;
 };
 
 Stretches FindStretches(const StepInputs& inputs, const ProcessSteps& steps) {
   std::vector<bool> steady(steps.steps.size());
   for (const uint32_t step : steps.steady) steady[step] = true;
   Stretches found;
+  Learning learning(inputs, steps.thread);
   VisitPhaseStretches(inputs, steps, [&](const PhaseStretch& stretch) {
     if (!steady[stretch.step]) return;
     const auto add = [&](Spans& spans) { AddSpan(spans, stretch.start_ns, stretch.end_ns); };
     found.all_ns += stretch.end_ns - stretch.start_ns;
     switch (stretch.kind) {
       case PhaseKind::kOther:
-        add(found.plain);
+        if (!learning.IsIn(stretch.start_ns, stretch.end_ns)) add(found.plain);
         return add(found.beside);
       case PhaseKind::kCopyToDevice:
         add(found.copying);

@@ -44,7 +44,8 @@ struct HoldingFunction {
 };
 
 struct BesideModel {
-  // The GPU waits for launches while the loop is in no phase and in no range of the user's.
+  // The GPU waits for launches while the loop is in no phase and in no range of the user's, and
+  // runs no operators that autograd follows.
   double launch_idle_ns = 0;
   // The function that holds the GPU back for the longest; cpu_ns 0: none is known.
   HoldingFunction most;

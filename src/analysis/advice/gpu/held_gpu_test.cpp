@@ -170,6 +170,36 @@ TEST(HeldGpu, TheLoopItselfIsToldWhereItComputes) {
   EXPECT_EQ(FindRule(FindingsOf(launches), "gpu-held-back"), nullptr);
 }
 
+// 20 steps of 10 ms: a forward of 1 ms, small operators in no phase for 3 ms, which autograd
+// follows or not, and a backward in which the GPU works.
+std::vector<Finding> FindingsOfOperatorsBehindForward(bool followed) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < kSteps; ++i) {
+    const int64_t t = i * 10 * kMs;
+    build.Range(thread, "step", t, t + 10 * kMs - kUs);
+    build.Module(thread, "Model", "Model", t, t + kMs);
+    for (int64_t k = 0; k < 100; ++k) {
+      const int64_t at = t + k * 40 * kUs;
+      build.Operator(thread, "aten::mul", at, at + 38 * kUs, followed ? i * 1000 + k : 0);
+      build.Kernel(thread, "mul", at + 30 * kUs, at + 32 * kUs, at + 34 * kUs);
+    }
+    build.Phase(thread, Phase::kBackward, "backward", t + 4 * kMs, t + 10 * kMs - 2 * kUs);
+    build.Kernel(thread, "nvjet_hsh_128", t + 4 * kMs + kUs, t + 4 * kMs + 2 * kUs,
+                 t + 10 * kMs - 2 * kUs);
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LaunchBound, ALossThatIsNoModuleIsTheModels) {
+  const auto findings = FindingsOfOperatorsBehindForward(true);
+  const Finding* found = FindRule(findings, "launch-bound");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.65 * 3.8 * kMs, 0.1 * kMs);
+  EXPECT_EQ(FindRule(FindingsOfOperatorsBehindForward(false), "launch-bound"), nullptr);
+}
+
 // What a package's loop does between phases is not the program's to change.
 TEST(HeldGpu, WhatAPackagesLoopDoesIsNot) {
   const auto findings =
