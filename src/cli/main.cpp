@@ -131,7 +131,8 @@ struct Words {
 int ContainedMain(void* of) {
   const auto& words = *static_cast<const Words*>(of);
   try {
-    if (words.count > 1 && OnlyReads(words.words[1])) LimitMemory(AvailableMemoryBytes());
+    // An eighth is for what the kernel charges besides: page tables, mapped parts of files.
+    if (words.count > 1 && OnlyReads(words.words[1])) LimitMemory(AvailableMemoryBytes() / 8 * 7);
     return Main(words.count, words.words);
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,

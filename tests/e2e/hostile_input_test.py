@@ -185,7 +185,7 @@ class Memory(Hostile):
                              "WHERE i < 300000) INSERT INTO NVTX_EVENTS (start, end, eventType, "
                              "globalTid, text) SELECT i, i + 1, 60, 281479271677953, 'range ' || i "
                              "FROM n")
-        self.too_large(path, 20 << 20)
+        self.too_large(path, 30 << 20)
 
     def test_an_analysis_that_takes_many_times_the_recording(self):
         # 600,000 operators with a name each: 43 MB, and 500 MB for the table of operators.

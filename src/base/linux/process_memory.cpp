@@ -76,7 +76,7 @@ void LimitMemory(uint64_t more_bytes) {
   std::fclose(file);
   if (read != 1 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const auto threads = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  const uint64_t stacks_bytes = threads * 2 * (kStackBytes + kGuardBytes);
+  const uint64_t stacks_bytes = (threads - 1) * (kStackBytes + kGuardBytes);
   const uint64_t now_bytes = data_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t room = kNoMemoryLimit - stacks_bytes - now_bytes;
   if (more_bytes >= room || now_bytes + stacks_bytes + more_bytes >= limit.rlim_cur) return;
