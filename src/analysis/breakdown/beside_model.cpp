@@ -283,12 +283,9 @@ class Counter {
     const LoopFunction& function = owners_.functions[row];
     HoldingFunction& most = found_.most;
     most.function = function.function;
-    Spans inside;
     for (const OwnedSpan& span : owners_.spans) {
-      if (span.function == row) AddSpan(inside, span.start_ns, span.end_ns);
+      if (span.function == row) most.cpu_ns += double(span.end_ns - span.start_ns);
     }
-    most.cpu_ns = double(NsOf(inside));
-    most.inside = samples_.During(steps_.thread, inside);
     const auto looked_ns = double(std::max<int64_t>(1, function.function.ns));
     most.running_ns = most.cpu_ns * std::min(1.0, double(function.cpu_ns) / looked_ns);
     // What the GPU does meanwhile is not saved.
@@ -300,6 +297,24 @@ class Counter {
     }
     most.copy_ns = double(NsOf(device_.busy) - NsOf(without_copies));
     most.launch_ns = double(NsOf(without_copies) - NsOf(without_both));
+    NameInside(row, without_both);
+  }
+
+  // What it is in while the GPU does nothing `others` asked for: not where it waits for them.
+  void NameInside(uint32_t row, const Spans& others) {
+    Spans held;
+    for (const OwnedSpan& span : owners_.spans) {
+      if (span.function != row) continue;
+      VisitGaps(others, span.start_ns, span.end_ns,
+                [&](int64_t from_ns, int64_t to_ns) { AddSpan(held, from_ns, to_ns); });
+    }
+    HoldingFunction& most = found_.most;
+    most.inside = samples_.During(steps_.thread, held);
+    for (const SampledFunction& inner : most.inside.functions) {
+      const bool is_itself =
+          inner.file == most.function.file && inner.function == most.function.function;
+      if (is_itself) most.function.line = inner.line;
+    }
   }
 
   void Divide() {

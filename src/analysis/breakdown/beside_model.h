@@ -26,7 +26,7 @@ struct HoldingFunction {
   // The outermost that does not run the model too, or the loop itself where it mostly computes on
   // the CPU. ns: of all steps.
   SampledFunction function;
-  SampledTime inside;     // what it is in, by innermost functions
+  SampledTime inside;     // what it is in while the GPU does nothing else, by innermost functions
   double cpu_ns = 0;      // the loop is in it, waits included
   double running_ns = 0;  // of that, on a processor
   std::array<double, kGpuPartCount> idle_ns{};

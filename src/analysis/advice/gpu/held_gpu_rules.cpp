@@ -58,6 +58,21 @@ std::string TextOf(const std::vector<Means>& means) {
   return text;
 }
 
+// " Much of that is in `draw` (train.py:42), `_quantile` of numpy.": functions that it calls, the
+// program's own and packages'. "": it does most of it itself.
+std::string TextOfInside(const Store& store, const HoldingFunction& held) {
+  std::string text;
+  for (const SampledFunction& inner : held.inside.functions) {
+    if (double(inner.ns) < kHeldInside * double(held.inside.all_ns)) break;
+    if (inner.file == held.function.file && inner.function == held.function.function) continue;
+    text = FunctionText(store, inner);
+    break;
+  }
+  const std::string called = CalledText(store, held.inside);
+  if (!called.empty()) text += (text.empty() ? "" : ", ") + called;
+  return text.empty() ? "" : " Much of that is in " + text + ".";
+}
+
 }  // namespace
 
 const HoldingFunction* HolderOfGpu(const RunMeasures& run) {
@@ -92,12 +107,11 @@ void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
   const std::string name = FunctionText(store, held->function);
   const std::vector<Means> means = MeansOf(*held);
   const std::string share = PercentOf(held->HeldNs() / run.gpu.MainBreakdown()->window.mean);
-  const std::string called = CalledText(store, held->inside);
   Finding finding{
       .title = name + " leaves the GPU without other work for " + share + " of a step",
       .seen = "For " + TimeOf(held->HeldNs()) + " of a step (" + share +
               ") the GPU has nothing else to do while the loop is in " + name + ": " +
-              TextOf(means) + "." + (called.empty() ? "" : " Much of that is in " + called + "."),
+              TextOf(means) + "." + TextOfInside(store, *held),
       .why =
           "The loop launches nothing behind it before it is through, and the GPU has run dry by "
           "then.",

@@ -25,6 +25,8 @@ struct HeldCase {
   bool only_copies = false;                    // nearly all the time
   int small_operators = 0;                     // that the function launches
   std::string_view file = "/home/u/train.py";  // of the function
+  bool waits_first = false;                    // in another line of it, until 14 ms
+  bool in_helper = false;                      // that the function calls
   bool in_loop = false;                        // there is no function: `train` does it
 };
 
@@ -35,6 +37,8 @@ class HeldLoop {
   explicit HeldLoop(const HeldCase& what) : what_(what) {
     train_ = Frame("/home/u/train.py", "train", 70, {});
     update_ = Frame(what.file, "Averages.update", 128, train_);
+    helper_ = Frame(what.file, "mean_of", 99, update_);
+    wait_ = Frame(what.file, "Averages.update", 120, train_);
     thread_ = build_.Thread(build_.Process(7, "train.py"));
   }
 
@@ -85,8 +89,12 @@ class HeldLoop {
   void AddStep(int64_t t) {
     build_.Range(thread_, "step", t, t + kStepNs - kUs);
     AddModel(t);
-    Looks(what_.in_loop ? train_ : update_, t + 5 * kMs, t + kStepNs - kUs,
-          what_.sleeps ? kMs / 10 : 15 * kMs);
+    const int64_t waits_ns = what_.waits_first ? 9 * kMs : 0;
+    if (waits_ns > 0) Looks(wait_, t + 5 * kMs, t + 5 * kMs + waits_ns, waits_ns);
+    Looks(what_.in_loop     ? train_
+          : what_.in_helper ? helper_
+                            : update_,
+          t + 5 * kMs + waits_ns, t + kStepNs - kUs, what_.sleeps ? kMs / 10 : 15 * kMs - waits_ns);
     if (what_.outruns) return;
     const int64_t copied_ns = what_.only_copies ? kStepNs - 200 * kUs : 12 * kMs;
     build_.Copy(thread_, CopyKind::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
@@ -101,7 +109,7 @@ class HeldLoop {
   const HeldCase what_;
   StoreBuilder build_;
   ThreadId thread_;
-  PythonStackId train_, update_;
+  PythonStackId train_, update_, helper_, wait_;
   RunOverview overview_;
 };
 
@@ -158,6 +166,22 @@ TEST(HeldGpu, WhatItLaunchesIsNotTheModels) {
   EXPECT_NE(found->seen.find("short kernels 780 µs"), std::string::npos) << found->seen;
   EXPECT_EQ(FindRule(findings, "launch-bound"), nullptr);
   EXPECT_EQ(FindRule(findings, "unfused-updates"), nullptr);
+}
+
+TEST(HeldGpu, WhatItCallsIsNamedToo) {
+  const auto findings = FindingsOf({.in_helper = true});
+  const Finding* found = FindRule(findings, "gpu-held-back");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`Averages.update` (train.py:128) leaves"), 0u) << found->title;
+  EXPECT_TRUE(found->seen.ends_with(" Much of that is in `mean_of` (train.py:99).")) << found->seen;
+}
+
+// Five of the nine milliseconds in line 120 are the wait for the step's own work.
+TEST(HeldGpu, TheLineIsNotWhereItWaitsForTheStep) {
+  const auto findings = FindingsOf({.waits_first = true});
+  const Finding* found = FindRule(findings, "gpu-held-back");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`Averages.update` (train.py:128) leaves"), 0u) << found->title;
 }
 
 // What stands in the loop itself is told where it computes, and not where it launches and waits.
