@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """`batchlight kernels` on a GPU: against Nsight Compute, against operations that are known, and its cost.
 
-    check_kernels.py INSTALL [PYTHON]
+    check_kernels.py INSTALL [PYTHON [PATTERN]]
 
-INSTALL has bin/batchlight. A line per check; whatever fails, the next one runs. Exit status 1 if any failed.
+INSTALL has bin/batchlight. A line per check; whatever fails, the next one runs. With a pattern only checks whose name
+it matches. Exit status 1 if any failed.
 """
 import csv
 import io
@@ -13,11 +14,13 @@ import subprocess
 import sys
 import time
 
+import checks
 from checks import check, failed, ncu
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCHLIGHT = os.path.join(os.path.abspath(sys.argv[1]), "bin", "batchlight")
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else sys.executable
+checks.only = sys.argv[3] if len(sys.argv) > 3 else ""
 OUT = os.environ.get("OUT", "/tmp")
 
 ESSENTIALS = [
@@ -147,6 +150,58 @@ def _():
         print(f"  {row['Bound']:10} {float(row['Compute (%)'] or 0):3.0f} % {float(row['Memory (%)'] or 0):3.0f} %"
               f" | {verdict:26} | {row['Share (%)']:>6} % {row['Kernel'][:70]}")
     print(f"  {same} of {len(rows)} verdicts are the same")
+
+
+@check("a CUDA graph is one measured row")
+def _():
+    path, _ = kernels("graph", "--set", "essentials", "--step", "30", program=[os.path.join(HERE, "stalls_loop.py"),
+                                                                              "graph:2"])
+    rows = [row for row in table(path) if row["Kernel"] == "CUDA graph"]
+    for row in rows:
+        print(f"    {row['Launches']} a step, {row['Time (ns)']} ns, memory {row['Memory (%)']} %: {row['What to Do']}")
+    said = len(rows) == 1 and float(rows[0]["Time (ns)"]) > 0 and "as a whole" in rows[0]["What to Do"]
+    return None if said else f"{len(rows)} such rows; " + run(BATCHLIGHT, "table", "losses", path)
+
+
+def first_launches(path):
+    """By name and metric, of the first launch of each kernel."""
+    found = {}
+    for row in table(path, "--table", "counters", "--launches"):
+        found.setdefault((row["Kernel"].split("(")[0], row["Metric"]), float(row["Value"]))
+    return found
+
+
+def worked_out(text):
+    return next(line for line in text.splitlines() if line.startswith("{"))
+
+
+@check("replay of single kernels: the program's result, the same counters as from steps")
+def _():
+    program = [os.path.join(HERE, "stalls_loop.py"), "inplace:1"]
+    alone = run(PYTHON, *program)
+    begin = time.time()
+    path, text = kernels("replay", "--set", "full", "--replay", "kernel", "-k", "elementwise|gemm|nvjet|cutlass|reduce",
+                         program=program)
+    print(text[:3000])
+    print(f"  {time.time() - begin:.1f} s in all; losses: " + run(BATCHLIGHT, "table", "losses", path))
+    if worked_out(alone) != worked_out(text):
+        return f"the program works out {worked_out(text)}, and alone {worked_out(alone)}"
+    by_steps, _ = kernels("replay_steps", "--set", "full", program=program)
+    exact = ("sm__inst_executed.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum")
+    replayed, steps = [first_launches(one) for one in (path, by_steps)]
+    theirs = {}
+    for row in ncu([PYTHON, *program], "--print-kernel-base", "demangled", "--launch-skip", "200", "--launch-count",
+                   "60", "--kill", "yes", "--metrics", ",".join(exact)):
+        theirs.setdefault((row["Kernel Name"].split("(")[0], row["Metric Name"]), number(row["Metric Value"]))
+    far, seen = [], 0
+    for key, value in replayed.items():
+        if key[1] not in exact or key not in theirs:
+            continue
+        seen += 1
+        print(f"    {key[0][-60:]:60} {key[1]:44} replayed {value:12.0f}, steps {steps.get(key, -1):12.0f}, ncu {theirs[key]:12.0f}")
+        if abs(value - theirs[key]) > 0.02 * theirs[key]:
+            far.append((key[0][:50], key[1], value, theirs[key]))
+    return f"further than 2 %: {far[:5]}" if far else None if seen else "nothing was replayed"
 
 
 print("failed:", failed)

@@ -272,18 +272,6 @@ def _():
     return None if samples <= 5 and counts <= 5 else "further than 5 points"
 
 
-@check("a CUDA graph is one measured row", 20, LIMIT_S)
-def _():
-    program, path = profiled("graph", "--set", "essentials", "--step", "30", program=["graph:2"], verb="kernels")
-    rows = [row for row in table("kernels", path) if row["Kernel"] == "CUDA graph"]
-    for row in rows:
-        print(f"    {row['Launches']} a step, {row['Time (ns)']} ns, memory {row['Memory (%)']} %: {row['What to Do']}")
-    if program.status != 0:
-        return "THE PROGRAM FAILED"
-    said = len(rows) == 1 and float(rows[0]["Time (ns)"]) > 0 and "as a whole" in rows[0]["What to Do"]
-    return None if said else f"{len(rows)} rows; losses: {table('table', 'losses', path)}"
-
-
 @check("step time: alone, recorded, and with --stalls", 22, LIMIT_S)
 def _():
     plain = alone("train:4")

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""A training loop for check_stalls.py.
+"""A training loop for check_stalls.py and check_kernels.py.
 
     stalls_loop.py KIND:SECONDS...
 
 train: a Transformer encoder of six layers in bf16, 312 kernels a step. triton: a kernel of our own that waits for
 memory, ten times a step. graph: a step that replays a CUDA graph, which is captured anew in every twentieth step.
 cold: the same, but the first work of the process is that capture. compiled: torch.compile with CUDA graphs; the
-batch changes once, so that it compiles and captures again. Prints a line of JSON: [kind, ms] of each step, and then
+batch changes once, so that it compiles and captures again. inplace: kernels that write what they read, whose second
+run would find what the first one left. Prints a line of JSON: [kind, ms] of each step, and then
 what was worked out, which no recorder may change.
 """
 import json
+import os
 import sys
 import time
 
-import torch
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # products are the same in each run
+import torch  # noqa: E402
 
 device = torch.device("cuda")
 torch.manual_seed(0)
@@ -105,6 +108,23 @@ def make_compiled():
         large.step()
         if number == 100:
             worked_out["loss"] = round(loss.item(), 6)
+    return step
+
+
+def make_inplace():
+    model = torch.nn.Sequential(torch.nn.Linear(1024, 2048), torch.nn.ReLU(inplace=True), torch.nn.Linear(2048, 1024))
+    model = model.to(device, torch.bfloat16)
+    large = torch.optim.SGD(model.parameters(), lr=1e-2, momentum=0.9, foreach=False)
+    data = torch.randn(512, 1024, device=device, dtype=torch.bfloat16)
+
+    def step(number):
+        large.zero_grad()
+        loss = (model(data) - data).float().pow(2).mean()
+        loss.backward()
+        large.step()
+        if number == 100:
+            worked_out["loss"] = loss.item()
+            worked_out["weights"] = sum(p.double().sum().item() for p in model.parameters())
     return step
 
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "counters/profiler_abi.h"
+#include "inject/counting/launch_choice.h"
 #include "inject/cupti/abi.h"
 #include "inject/cupti/pc_sampling_abi.h"
 
@@ -53,6 +54,15 @@ SAME(ApiActivity, start, CUpti_ActivityAPI, start);
 SAME(ApiActivity, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiActivity, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiActivity, result, CUpti_ActivityAPI, returnValue);
+
+static_assert(sizeof(ours::LaunchAttribute) == sizeof(CUlaunchAttribute));
+SAME(LaunchAttribute, id, CUlaunchAttribute, id);
+SAME(LaunchAttribute, value, CUlaunchAttribute, value);
+SAME(LaunchConfig, stream, CUlaunchConfig, hStream);
+SAME(LaunchConfig, attributes, CUlaunchConfig, attrs);
+SAME(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+static_assert(ours::kCooperativeAttribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+static_assert(offsetof(cuLaunchKernelEx_params, config) == 0);
 
 SAME(PcStallReason, reason, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
 SAME(PcStallReason, samples, CUpti_PCSamplingStallReason, samples);

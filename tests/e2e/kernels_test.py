@@ -82,6 +82,16 @@ class Kernels(InFolder):
         with open(os.path.join(self.folder, "page", "index.html")) as page:
             self.assertIn(said, page.read())
 
+    def test_a_launch_that_the_driver_refuses(self):
+        graph = """    cuda.fake_cuda_refused_launch(b"nothing")
+    cuda.fake_cuda_graph_launch(5, 7, 1000)
+    cuda.fake_cuda_refused_launch(b"nothing")
+    if graphs:"""
+        self.kernels("--set", "essentials", program=TWO_KINDS.replace("    if graphs:", graph))
+        rows = json.loads(self.read("--format", "json"))
+        self.assertEqual({row["Kernel"]: row["Launches"] for row in rows},
+                         {"gemm()": 7, "reduce()": 3, "CUDA graph": 1})
+
     def test_a_graph_that_first_runs_in_a_measured_step(self):
         graph = "    if step >= 29:\n        cuda.fake_cuda_graph_launch(5, 7, 1000)\n    if graphs:"
         self.kernels("--set", "essentials", "--step", "30", program=TWO_KINDS.replace("    if graphs:", graph))
@@ -100,6 +110,47 @@ class Kernels(InFolder):
         both = {row["Metric"] for row in self.rows("--table", "counters")}
         self.kernels("--metrics", names, "--set", "essentials", "-f", "true")
         self.assertLess(both, {row["Metric"] for row in self.rows("--table", "counters")})
+
+    def test_single_kernels_are_replayed(self):
+        names = ",".join(f"sm__inst_executed.{i}" for i in range(9))
+        done = self.kernels("--set", "essentials", "--metrics", names, "--replay", "kernel", "-k", "reduce|nothing",
+                            FAKE_COUNTERS_SLOW_MS="20")
+        self.assertIn("each measured by itself: 3 launches", done.stdout)
+        self.assertIn("in 1 step\n", done.stdout)
+        kernel, = self.rows()
+        self.assertEqual((kernel["Kernel"], kernel["Launches"]), ("reduce()", "3"))
+        read = {row["Metric"]: float(row["Value"]) for row in self.rows("--table", "counters")}
+        self.assertLessEqual(set(names.split(",")), set(read), "all passes")
+        self.assertEqual(read["gpu__time_duration.sum"], DURATION)
+        shortest = {row["Kernel"]: row["Min (ns)"] for row in csv.DictReader(io.StringIO(
+            self.batchlight("table", "kernels", "run.batchlight", "-f", "csv").stdout))}
+        self.assertEqual(float(shortest["reduce()"]), DURATION, "of replays the counters tell the time alone")
+        self.assertNotIn("CudaWorkUnfinished", self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+        steps = [row["Kind"] for row in csv.DictReader(io.StringIO(
+            self.batchlight("table", "steps", "run.batchlight", "-f", "csv").stdout))]
+        self.assertIn("counters read", steps)
+
+    def test_launches_that_cannot_be_replayed_are_named(self):
+        program = TWO_KINDS.replace("other = Launch(", """whole = Launch(copy(b"reduceWhole"), (4, 1, 1), (64, 1, 1), 7, 2000, 0, 477)
+ring = Launch(copy(b"ncclDevKernel_reduce"), (4, 1, 1), (64, 1, 1), 7, 2000, 0, 1)
+other = Launch(""").replace("    if graphs:", """    for one in (whole, ring, ring):
+        cuda.fake_cuda_launch(ctypes.byref(one))
+    cuda.fake_cuda_graph_launch(5, 7, 1000)
+    if graphs:""")
+        flags = ("--set", "essentials", "--replay", "kernel", "-f", "true")
+        self.kernels(*flags, "-k", "reduce", program=program, FAKE_COUNTERS_SLOW_MS="20")
+        self.assertEqual({row["Kernel"]: row["Launches"] for row in self.rows()}, {"reduce()": "3"})
+        losses = self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout
+        for part in ("not replayed, 1: cooperative launches", "not replayed, 2: collectives", "not replayed, 1: CUDA graphs"):
+            self.assertIn(part, losses)
+        self.kernels(*flags, "-k", "gemm", KERNELS="30", FAKE_COUNTERS_SLOW_MS="20")
+        self.assertEqual([row["Launches"] for row in self.rows()], ["16"])
+        self.assertIn("not replayed, 4: after as many",
+                      self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+        self.kernels(*flags, "-k", "nothing")
+        self.assertIn("no kernel was replayed", self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+        self.kernels(*flags, "-k", "reduce", FAKE_COUNTERS_REFUSE="RangeProfilerStart:35")
+        self.assertIn("only administrators", self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
 
     def test_another_rank_counts(self):
         done = self.kernels("--rank", "3", RANK="0")
@@ -218,6 +269,8 @@ class Kernels(InFolder):
         self.assertIn("is no number from 2", fails("--step", "1", "/bin/true"))
         self.assertIn("is none of essentials|limits", fails("--set", "essential", "/bin/true"))
         self.kernels("--set", "essentials", steps="1")
+        for pattern in ((), ("-k", "|"), ("-k", "re.uce")):
+            self.assertIn("has words of their names", fails("--replay", "kernel", *pattern, "/bin/true"))
         self.assertIn("one recording at a time", self.read("other", status=2))
 
 

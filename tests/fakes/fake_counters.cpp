@@ -110,6 +110,7 @@ struct Profiler {
   bool is_open = false;  // a range
   bool each_kernel = false;
   bool met_graph = false;
+  bool is_replayed = false;
   uint64_t kernels_before = 0;
   std::vector<uint64_t> ranges;
   Data* data = nullptr;
@@ -156,6 +157,12 @@ void CountKernel() {
   if (!profiler.is_counting || !profiler.each_kernel || profiler.met_graph) return;
   // Those beyond the room are not even told of.
   if (profiler.ranges.size() < profiler.data->room) profiler.ranges.push_back(1);
+}
+
+size_t RunsOfKernel() {
+  const Profiler& profiler = g_profiler;
+  if (!profiler.is_counting || !profiler.is_replayed) return 0;
+  return std::strtoul(profiler.config.c_str() + 4, nullptr, 10);
 }
 
 void CountGraph() {
@@ -272,6 +279,7 @@ uint32_t cuptiProfilerHostEvaluateToGpuValues(EvaluateParams* params) {
 // --- ranges --------------------------------------------------------------------------------------
 uint32_t cuptiRangeProfilerEnable(RangeEnableParams* params) {
   REFUSED("RangeProfilerEnable");
+  if (fake_cupti::IsInCallback()) std::abort();
   if (!g_is_initialized) return kInvalidOperation;
   g_profiler = Profiler();
   g_enabled.fetch_add(1);
@@ -300,14 +308,20 @@ uint32_t cuptiRangeProfilerCounterDataImageInitialize(DataInitializeParams* para
 
 uint32_t cuptiRangeProfilerSetConfig(RangeConfigParams* params) {
   REFUSED("RangeProfilerSetConfig");
-  if (params->config == nullptr || std::memcmp(params->config, "FAKE1", 5) != 0) return kInvalid;
-  if (params->target_nesting_level != 1 || params->replay != kUserReplay) return kInvalid;
-  if (params->range != kAutoRange && params->range != kUserRange) return kInvalid;
+  const bool is_replayed = params->replay == kKernelReplay;
+  const size_t mark_bytes = is_replayed ? 4 : 5;  // and the one pass that others have
+  if (params->config == nullptr) return kInvalid;
+  if (std::memcmp(params->config, "FAKE1", mark_bytes) != 0) return kInvalid;
+  if (params->target_nesting_level != 1) return kInvalid;
+  if (!is_replayed && params->replay != kUserReplay) return kInvalid;
+  if (params->range != kAutoRange && (is_replayed || params->range != kUserRange)) return kInvalid;
   if (g_profiler.config.empty()) {
     g_profiler.config.assign(reinterpret_cast<const char*>(params->config), params->config_bytes);
   }
   g_profiler.is_configured = true;
   g_profiler.each_kernel = params->range == kAutoRange;
+  g_profiler.is_replayed = is_replayed;
+  g_profiler.ranges.clear();  // what is started again goes on with the next range
   g_profiler.data = AsData(params->data);
   return g_profiler.data != nullptr ? kSuccess : kInvalid;
 }
@@ -320,7 +334,6 @@ uint32_t cuptiRangeProfilerStart(RangeObjectParams*) {
   }
   g_profiler.is_counting = true;
   g_profiler.met_graph = false;
-  g_profiler.ranges.clear();
   return kSuccess;
 }
 

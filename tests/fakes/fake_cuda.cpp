@@ -3,10 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "fakes/fake_cupti.h"
 
@@ -27,7 +29,7 @@ constexpr uint32_t kLaunchKernel = 211, kDriverLaunchKernel = 307, kDriverGraphL
 class Call {
  public:
   explicit Call(uint32_t cbid, uint32_t domain = kRuntimeApi, const void* parameters = nullptr,
-                uint32_t result = 0)
+                uint32_t result = 0, const char* symbol = nullptr)
       : cbid_(cbid),
         domain_(domain),
         correlation_(NextCorrelation()),
@@ -36,6 +38,7 @@ class Call {
     data_.parameters = parameters;
     data_.return_value = &result_;
     data_.context_id = 1;
+    data_.symbol_name = symbol;
     data_.correlation_data = &shared_;
     data_.correlation = correlation_;
     InvokeCallback(domain, cbid, data_);
@@ -68,8 +71,11 @@ class Call {
 // The driver's call within one of the runtime's, which has no record of its own.
 class InnerCall {
  public:
-  InnerCall(uint32_t cbid, uint32_t correlation) : cbid_(cbid) {
+  InnerCall(uint32_t cbid, uint32_t correlation, const char* symbol = nullptr, uint32_t result = 0)
+      : cbid_(cbid), result_(result) {
+    data_.return_value = &result_;
     data_.context_id = 1;
+    data_.symbol_name = symbol;
     data_.correlation_data = &shared_;
     data_.correlation = correlation;
     InvokeCallback(kDriverApi, cbid, data_);
@@ -81,6 +87,7 @@ class InnerCall {
 
  private:
   const uint32_t cbid_;
+  uint32_t result_;
   uint64_t shared_ = 0;
   CallbackData data_{};
 };
@@ -115,20 +122,26 @@ void fake_cuda_init() {
 }
 
 uint32_t fake_cuda_launch(const fake_launch* launch) {
-  Call call(launch->through_driver != 0 ? kLaunchKernelEx : kLaunchKernel,
-            launch->through_driver != 0 ? kDriverApi : kRuntimeApi);
+  const bool is_direct = launch->through_driver != 0;
+  const uint32_t driver_call =
+      launch->through_driver > 1 ? launch->through_driver : kLaunchKernelEx;
+  Call call(is_direct ? driver_call : kLaunchKernel, is_direct ? kDriverApi : kRuntimeApi, nullptr,
+            0, launch->name);
   std::optional<InnerCall> inner;
-  if (launch->through_driver == 0) inner.emplace(kDriverLaunchKernel, call.correlation());
+  if (!is_direct) inner.emplace(kDriverLaunchKernel, call.correlation(), launch->name);
   CountKernel();
-  inner.reset();
+  const size_t replays = RunsOfKernel();
+  if (replays == 0) inner.reset();
   SampleKernel(launch->name, call.correlation());
   if (!KindEnabled(kConcurrentKernel)) return call.correlation();
   KernelActivity kernel{};
   kernel.kind = kConcurrentKernel;
   kernel.cache_config = 0x10;
   kernel.registers_per_thread = 32;
-  kernel.start = call.start() + 2000;
-  kernel.end = kernel.start + launch->duration_ns;
+  if (replays == 0) {  // CUPTI tells no times of what it replays
+    kernel.start = call.start() + 2000;
+    kernel.end = kernel.start + launch->duration_ns;
+  }
   kernel.context = 1;
   kernel.stream = launch->stream;
   std::memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
@@ -140,7 +153,15 @@ uint32_t fake_cuda_launch(const fake_launch* launch) {
   kernel.graph_node = launch->graph_node;
   for (uint32_t& size : kernel.cluster) size = 1;
   Emit(&kernel, sizeof kernel, SizeSince(130000, 208, 216));
+  // CUPTI comes back when the GPU is done with all passes.
+  if (replays != 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return call.correlation();
+}
+
+void fake_cuda_refused_launch(const char* name) {
+  constexpr uint32_t kInvalidValue = 1;
+  const Call call(kLaunchKernel, kRuntimeApi, nullptr, kInvalidValue, name);
+  const InnerCall inner(kDriverLaunchKernel, call.correlation(), name, kInvalidValue);
 }
 
 uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,

@@ -24,10 +24,12 @@ struct fake_launch {
   uint32_t stream;
   uint32_t duration_ns;
   uint64_t graph_node;      // 0 = none
-  uint32_t through_driver;  // 1 = cuLaunchKernelEx, 0 = cudaLaunchKernel
+  uint32_t through_driver;  // 0 = cudaLaunchKernel, 1 = cuLaunchKernelEx, else the driver's call
 };
 // All return the correlation id, 0 if no kind is enabled that has one.
 uint32_t fake_cuda_launch(const struct fake_launch* launch);
+// The driver says that the launch is invalid.
+void fake_cuda_refused_launch(const char* name);
 // `kind` as CUpti_ActivityMemcpyKind: 1 host to device, 2 device to host, 8 device to device, 10
 // peer.
 uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,

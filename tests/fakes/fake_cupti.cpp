@@ -171,14 +171,20 @@ bool CallEnabled(uint32_t domain, uint32_t cbid) {
   return cbid < 1024 && The().calls[domain == kDriverApi][cbid].load(std::memory_order_relaxed);
 }
 
+static thread_local bool t_is_in_callback = false;
+
 void InvokeCallback(uint32_t domain, uint32_t cbid, const CallbackData& data) {
   Fake& fake = The();
   {
     const std::lock_guard lock(fake.callbacks_mutex);
     if (fake.callbacks.empty() || !fake.callbacks.contains({domain, cbid})) return;
   }
+  t_is_in_callback = true;
   fake.callback(fake.user, domain, cbid, &data);
+  t_is_in_callback = false;
 }
+
+bool IsInCallback() { return t_is_in_callback; }
 
 void InvokeResource(uint32_t cbid, void* descriptor) {
   Fake& fake = The();

@@ -28,6 +28,10 @@ bool CaptureWasBroken();  // and forgets it
 // For the counters that are being read (fake_counters.cpp).
 void CountKernel();
 void CountGraph();
+// How often a kernel runs that is launched now, where it is replayed; 0: it is not.
+size_t RunsOfKernel();
+// Whether this thread is in a callback, where cuptiRangeProfilerEnable never returns.
+bool IsInCallback();
 // For the instructions that are being sampled (fake_stalls.cpp).
 void SampleKernel(const char* name, uint32_t correlation);
 // What FAKE_COUNTERS_REFUSE says of the call; 0: it is not refused.

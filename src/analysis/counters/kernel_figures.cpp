@@ -140,6 +140,7 @@ class Reporter {
     const MeasuredKernels measured = FindMeasuredKernels(store_);
     KernelReport report{.steps = measured.steps,
                         .steps_unmatched = measured.steps_unmatched,
+                        .replays_unmatched = measured.replays_unmatched,
                         .incomplete = measured.incomplete};
     std::map<ProcessId, double> total_ns;
     for (const MeasuredKernel& kernel : measured.kernels) {

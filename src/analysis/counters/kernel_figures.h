@@ -92,6 +92,7 @@ struct KernelReport {
   std::vector<KernelFigures> kernels;  // by falling time of all launches; each launch: as they ran
   uint32_t steps = 0;
   uint32_t steps_unmatched = 0;
+  uint32_t replays_unmatched = 0;
   uint64_t incomplete = 0;
 };
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "store/counter_sets.h"
 
 namespace batchlight {
 namespace {
 
-constexpr std::string_view kLaunchTime = "gpu__time_duration.sum";
 // CUPTI launches it after each kernel that it measures, and does not count it.
 constexpr std::string_view kOfCupti = "WaitNs";
 
@@ -77,15 +79,19 @@ class Matcher {
     const CounterRangesTable& ranges = store_.counter_ranges;
     for (size_t row = 0; row < ranges.size(); ++row) {
       if (ranges.kernels[row] == 0) continue;
-      ++found_.steps;
       const CounterRangesRow range = ranges.Row(row);
-      const std::vector<Work> work = WorkOf(store_, range);
+      const bool is_replay = store_.Text(range.counter_set).starts_with(kReplayedSet);
+      if (!is_replay || replayed_.insert({range.process, range.iteration}).second) ++found_.steps;
+      std::vector<Work> work = WorkOf(store_, range);
+      if (is_replay) KeepOne(range, work);
       if (work.size() != range.kernels) {
-        ++found_.steps_unmatched;
+        ++(is_replay ? found_.replays_unmatched : found_.steps_unmatched);
         continue;
       }
-      ++passes_[range.process];
-      Take(range, work);
+      uint32_t& passes = passes_[range.process];
+      passes = is_replay ? 1 : passes + 1;
+      std::map<Key, uint32_t> seen;
+      Take(range, work, is_replay ? seen_replayed_ : seen);
     }
     for (const MeasuredKernel& kernel : found_.kernels) {
       found_.incomplete += kernel.passes < passes_[kernel.process];
@@ -116,8 +122,17 @@ class Matcher {
             0};
   }
 
-  void Take(const CounterRangesRow& range, const std::vector<Work>& work) {
-    std::map<Key, uint32_t> seen;
+  // Of a launch that ran once for each pass, the first time stands for it.
+  void KeepOne(const CounterRangesRow& range, std::vector<Work>& work) const {
+    const bool is_one = std::all_of(work.begin(), work.end(), [&](const Work& one) {
+      return KeyOf(range, one) == KeyOf(range, work.front());
+    });
+    if (is_one && !work.empty()) work.resize(1);
+  }
+
+  // `seen`: how many launches of each kernel there were before.
+  void Take(const CounterRangesRow& range, const std::vector<Work>& work,
+            std::map<Key, uint32_t>& seen) {
     std::vector<size_t> places;
     for (const Work& one : work) {
       Key key = KeyOf(range, one);
@@ -142,7 +157,7 @@ class Matcher {
   }
 
   void AddValue(MeasuredKernel& kernel, StringId metric, double value) const {
-    if (store_.Text(metric) == kLaunchTime) {
+    if (store_.Text(metric) == kGpuTimeMetric) {
       kernel.least_ns = kernel.passes == 0 ? value : std::min(kernel.least_ns, value);
       kernel.most_ns = std::max(kernel.most_ns, value);
       ++kernel.passes;
@@ -156,6 +171,8 @@ class Matcher {
   MeasuredKernels found_;
   std::map<Key, size_t> places_;
   std::map<ProcessId, uint32_t> passes_;
+  std::set<std::pair<ProcessId, uint64_t>> replayed_;  // iterations with such launches
+  std::map<Key, uint32_t> seen_replayed_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Which kernel each value of a counter belongs to, where kernels were measured one by one. CUPTI
 // numbers them as they ran; they ran one after the other, so that the recorded kernels of the same
 // stretch tell which is which. Passes that measured other steps are put together: the how many-th
-// launch of a kernel with its grid, block and stream is the same one in each.
+// launch of a kernel with its grid, block and stream is the same one in each. A launch that was
+// replayed has a stretch of its own, in which it may be recorded several times.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct MeasuredKernels {
   uint32_t steps = 0;                   // that were measured kernel by kernel
   // Of these: as other work ran than was counted, nobody can say whose the values are.
   uint32_t steps_unmatched = 0;
-  uint64_t incomplete = 0;  // launches that some passes of their process did not see
+  uint32_t replays_unmatched = 0;  // likewise launches that were replayed
+  uint64_t incomplete = 0;         // launches that some passes of their process did not see
 };
 
 MeasuredKernels FindMeasuredKernels(const Store& store);

@@ -24,14 +24,16 @@ class Steps {
   }
   // Of the last step. `values`: of each launch, in order.
   void Measured(std::string_view metric, const std::vector<double>& values, double time_ns,
-                uint32_t kernels = 0) {
+                uint32_t kernels = 0, std::string_view set = "limits") {
     ++range_;
     build_.store().counter_ranges.Append(
         {.start_ns = 1000 * step_,
          .end_ns = 1000 * (step_ + 1),
          .process = process_,
          .range = range_,
-         .kernels = kernels != 0 ? kernels : uint32_t(values.size())});
+         .kernels = kernels != 0 ? kernels : uint32_t(values.size()),
+         .iteration = 1,
+         .counter_set = build_.Text(set)});
     for (size_t i = 0; i < values.size(); ++i) {
       Value(kTime, i + 1, time_ns);
       Value(metric, i + 1, values[i]);
@@ -89,6 +91,24 @@ TEST(MeasuredKernels, TheHowManyThLaunchOfAKernelIsTheSameInEachPass) {
     EXPECT_DOUBLE_EQ(kernel.time_ns, 105);
     EXPECT_DOUBLE_EQ(kernel.most_ns - kernel.least_ns, 10);
   }
+}
+
+TEST(MeasuredKernels, AReplayedLaunchIsOneHoweverOftenItRan) {
+  Steps steps;
+  for (int launch = 0; launch < 2; ++launch) {
+    steps.Run({"gemm", "gemm", "gemm"});
+    steps.Measured(kRead, {5.0 + launch}, 100, 1, "replayed, full");
+  }
+  steps.Run({"gemm", "copy"});
+  steps.Measured(kRead, {7}, 100, 1, "replayed, full");
+  const Store store = steps.Build();
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  EXPECT_EQ(found.steps, 1u) << "launches of one iteration";
+  EXPECT_EQ(found.replays_unmatched, 1u) << "nobody knows which of the two it was";
+  EXPECT_EQ(found.incomplete, 0u);
+  ASSERT_EQ(found.kernels.size(), 2u);
+  EXPECT_EQ(ValueOf(store, found.kernels[0], kRead), 5);
+  EXPECT_EQ(ValueOf(store, found.kernels[1], kRead), 6);
 }
 
 TEST(MeasuredKernels, WhatCuptiLaunchesItselfIsNotCounted) {

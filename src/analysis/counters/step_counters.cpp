@@ -6,12 +6,11 @@
 #include <tuple>
 
 #include "analysis/counters/operation_metrics.h"
+#include "store/counter_sets.h"
 #include "store/stall_samples.h"
 
 namespace batchlight {
 namespace {
-
-constexpr std::string_view kDuration = "gpu__time_duration.sum";
 
 using Place = std::pair<ProcessId, uint32_t>;  // process, device
 
@@ -34,7 +33,7 @@ class Means {
       if (Place{counter.process, counter.device} != place) continue;
       const std::string_view name = store.Text(counter.metric);
       means_.try_emplace(name, counter.mean);
-      if (name == kDuration) durations_.try_emplace(counter.counter_set, counter.mean);
+      if (name == kGpuTimeMetric) durations_.try_emplace(counter.counter_set, counter.mean);
       sets_.try_emplace(name, counter.counter_set);
     }
   }
@@ -146,7 +145,7 @@ std::vector<StepFigures> FindStepFigures(const Store& store,
       figures.switch_ns += ranges.switch_ns[row];
     }
     const Means means(store, counters, place);
-    figures.gpu_ns = means.Of(kDuration).value_or(0);
+    figures.gpu_ns = means.Of(kGpuTimeMetric).value_or(0);
     figures.clock_hz = means.Of("sm__cycles_elapsed.avg.per_second");
     figures.tensor_share =
         means.ShareOf("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed");

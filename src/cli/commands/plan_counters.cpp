@@ -1,25 +1,42 @@
 #include "cli/commands/plan_counters.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "analysis/counters/metrics.h"
 #include "capture/program/counter_passes.h"
 #include "capture/program/cupti_folder.h"
 #include "capture/program/host_query.h"
+#include "store/counter_sets.h"
 
 namespace batchlight::cli {
 namespace {
+
+using Passes = std::vector<std::vector<std::string>>;
+
+// Those that take turns. Where a launch is replayed CUPTI divides the metrics into passes itself.
+Passes PassesOf(const CounterOptions& counters, const capture::PassPlan& plan) {
+  if (counters.first_pass_only) return {plan.passes.front()};
+  if (counters.replay.empty()) return plan.passes;
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& pass : plan.passes) {
+    for (const std::string& name : pass) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    }
+  }
+  return {all};
+}
 
 // As inject/counting/counter_plan.h reads them.
 std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& plan,
                       const std::string& set) {
   std::string lines;
-  const size_t passes = counters.first_pass_only ? 1 : plan.passes.size();
-  for (size_t i = 0; i < passes; ++i) {
+  const Passes passes = PassesOf(counters, plan);
+  for (size_t i = 0; i < passes.size(); ++i) {
     lines += "counters.pass=" + set;
-    if (passes > 1) lines += " " + std::to_string(i + 1);
+    if (passes.size() > 1) lines += " " + std::to_string(i + 1);
     char separator = '=';
-    for (const std::string& name : plan.passes[i]) {
+    for (const std::string& name : passes[i]) {
       lines += separator + name;
       separator = ',';
     }
@@ -32,6 +49,7 @@ std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& p
   add("steps", counters.steps);
   add("share", counters.share_ppm);
   add("kernels", counters.kernel_room);
+  if (!counters.replay.empty()) lines += "counters.replay=" + counters.replay + "\n";
   if (counters.rank) add("rank", *counters.rank);
   return lines;
 }
@@ -67,7 +85,9 @@ Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& ses
     session.facts.emplace_back("counters.missing", Joined(plan->missing));
   }
   session.facts.emplace_back("counters.chip", plan->chip);
-  session.extra += PlanLines(counters, plan.value(), Joined(counters.sets));
+  session.extra +=
+      PlanLines(counters, plan.value(),
+                std::string(counters.replay.empty() ? "" : kReplayedSet) + Joined(counters.sets));
   return {};
 }
 

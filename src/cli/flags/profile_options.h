@@ -19,6 +19,7 @@ struct CounterOptions {
   uint64_t share_ppm = 10'000;  // of the run's time for switching; 0 = one round
   uint64_t kernel_room = 0;     // not 0: each kernel of a step, up to so many
   bool first_pass_only = false;
+  std::string replay;            // "gemm|softmax": launches of these kernels run once for each pass
   std::optional<uint64_t> rank;  // that counts; none: all
 };
 

@@ -73,6 +73,10 @@ std::string WhyNone(const KernelReport& report) {
            " measured, but other work ran in it than was counted: nobody can say whose the values "
            "are";
   }
+  if (report.replays_unmatched > 0) {
+    return Plural(report.replays_unmatched, "launch was", "launches were") +
+           " replayed, but beside others: nobody can say whose the values are";
+  }
   return "no kernel that was measured matches --kernel";
 }
 
@@ -97,6 +101,10 @@ std::string Head(const Store& store, const KernelReport& report) {
   if (report.steps_unmatched > 0) {
     text += "  " + Plural(report.steps_unmatched, "step is", "steps are") +
             " left out: other work ran in it than was counted\n";
+  }
+  if (report.replays_unmatched > 0) {
+    text += "  " + Plural(report.replays_unmatched, "replayed launch is", "replayed launches are") +
+            " left out: other work ran beside it\n";
   }
   if (report.incomplete > 0) {
     text += "  " + Plural(report.incomplete, "launch was", "launches were") +

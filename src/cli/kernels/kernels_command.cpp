@@ -36,6 +36,19 @@ Result<uint64_t> NumberOf(const ParsedFlags& flags, Flag flag, uint64_t least) {
   return number;
 }
 
+// What the program looks for in names as its code has them, where C++ ones are mangled: words stand
+// there as they are.
+Result<std::string> WordsToReplay(const ParsedFlags& flags) {
+  const std::string pattern = flags.Text(Flag::kKernelName);
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_|";
+  const bool is_words = pattern.find_first_not_of(kLetters) == pattern.npos;
+  if (pattern.find_first_not_of('|') != pattern.npos && is_words) return pattern;
+  return UsageError(
+      "--replay=kernel replays the kernels of --kernel, which then has words of their names: -k "
+      "gemm, or -k \"gemm|softmax\"");
+}
+
 Result<ProfileOptions> OptionsOf(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(ProfileOptions options, MakeProfileOptions(flags));
   CounterOptions& counters = options.counters;
@@ -46,6 +59,9 @@ Result<ProfileOptions> OptionsOf(const ParsedFlags& flags) {
   counters.share_ppm = 0;
   counters.kernel_room = kMostKernels;
   counters.first_pass_only = flags.Text(Flag::kKernelReplay) == "none";
+  if (flags.Text(Flag::kKernelReplay) == "kernel") {
+    ASSIGN_OR_RETURN(counters.replay, WordsToReplay(flags));
+  }
   if (flags.Text(Flag::kKernelRank) != "all") {
     ASSIGN_OR_RETURN(counters.rank, NumberOf(flags, Flag::kKernelRank, 0));
   }
@@ -104,6 +120,10 @@ void RegisterKernels(const Command& app, Outcome& outcome) {
       "need, its kernels run one after the other and each is measured: nothing is replayed, no "
       "memory is saved. These steps take longer, by about a millisecond a kernel. At the program's "
       "end the tables are printed on standard output.\n\n"
+      "With --replay=kernel the first 16 launches of that step whose kernel's name has a word of "
+      "--kernel are run again for each pass instead, by CUPTI, which saves and restores the memory "
+      "that they write. Collectives, cooperative launches and CUDA graphs are left as they are; "
+      "`batchlight table losses` says which.\n\n"
       "With --stalls the ten steps after these are sampled: which instructions the GPU executed, "
       "and what their warps waited for.\n\n"
       "`batchlight kernels RUN` prints them again, and `batchlight table` has each of them.\n\n"

@@ -30,7 +30,7 @@ void CounterDecoder::Decode(const format::RecordView& view) {
 // `row` but for its times.
 void CounterDecoder::AddRange(uint64_t end_ticks, uint64_t length_ticks, uint64_t switch_ns,
                               CounterRangesRow row) {
-  row.end_ns = context_.Now(end_ticks);
+  row.end_ns = context_.Time(end_ticks);  // some are written where the iteration ends
   row.start_ns =
       std::max<int64_t>(0, row.end_ns - std::max<int64_t>(0, context_.LengthNs(length_ticks)));
   row.switch_ns = static_cast<int64_t>(std::min<uint64_t>(switch_ns, INT64_MAX - 1));
@@ -62,7 +62,7 @@ void CounterDecoder::Take(const format::GpuMetricRecord& record) {
   if (metrics_.empty() || metrics_.back().id < record.id) {
     metrics_.push_back({record.id, record.device, name});
   }
-  // Defined again in each chunk of the tool; ingest/recording/gpu_metrics.cpp leaves one of each.
+  // Defined again in each chunk of the tool; ingest/recording/gpu_counters.cpp leaves one of each.
   context_.fragment.store.gpu_metrics.Append(
       {.device = record.device,
        .uuid = context_.String(record.uuid),

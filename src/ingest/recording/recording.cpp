@@ -9,7 +9,7 @@
 #include "ingest/recording/chunk_plan.h"
 #include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
-#include "ingest/recording/gpu_metrics.h"
+#include "ingest/recording/gpu_counters.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/library_calls.h"
 #include "ingest/recording/memory_blocks.h"
@@ -152,6 +152,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   MoveLibraryCalls(store);
   PlaceCuda(fragments, store);
   UniteGpuMetrics(store);
+  TimeReplayedKernels(store);
   PlaceCpu(fragments, maps.value(), store);
   NameNativeFrames(fragments, maps.value(), store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});

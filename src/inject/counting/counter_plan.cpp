@@ -9,7 +9,7 @@
 namespace batchlight::inject::cupti {
 namespace {
 
-constexpr char kPass[] = "counters.pass=";
+constexpr char kPass[] = "counters.pass=", kReplay[] = "counters.replay=";
 
 // The plan and the texts that it points into, in one mapping.
 struct Storage {
@@ -57,6 +57,8 @@ const CounterPlan* ReadCounterPlan(const char* extra) {
     if (end != nullptr) *end = 0;
     constexpr size_t kBytes = sizeof kPass - 1;
     if (std::strncmp(line, kPass, kBytes) == 0) AddPass(storage, line + kBytes);
+    constexpr size_t kReplayBytes = sizeof kReplay - 1;
+    if (std::strncmp(line, kReplay, kReplayBytes) == 0) plan.replay = line + kReplayBytes;
     line = end != nullptr ? end + 1 : nullptr;
   }
   return plan.count != 0 ? &plan : nullptr;

@@ -8,8 +8,12 @@
 //   one
 //                                         round only
 //   counters.kernels=N                    room for so many kernels, each measured by itself; 0:
-//   steps counters.rank=N                       only in the process of this rank, where a launcher
-//   says it
+//                                         steps
+//   counters.replay=WORD|WORD             of a step the kernels alone whose names have such a word,
+//                                         each run again for every pass: there is one line `pass`,
+//                                         of as many passes of the hardware as it takes
+//   counters.rank=N                       only in the process of this rank, where a launcher says
+//   it
 #pragma once
 
 #include <cstddef>
@@ -33,7 +37,8 @@ struct CounterPlan {
   uint64_t steps = 1;
   uint64_t share_ppm = 0;
   uint64_t kernel_room = 0;
-  bool has_rank = false;  // `rank` alone reads them
+  const char* replay = nullptr;  // words; nullptr: nothing is run again
+  bool has_rank = false;         // `rank` alone reads them
   uint64_t rank = 0;
 };
 

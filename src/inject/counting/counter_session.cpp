@@ -45,10 +45,11 @@ bool CounterSession::MakeData(const CounterPass& pass, size_t ranges) {
                Call(api_.range_data_initialize, params));
 }
 
-bool CounterSession::Begin(const counters::HostObject& host, const CounterPass& pass,
-                           counters::RangeMode mode, size_t ranges) {
+bool CounterSession::Configure(const counters::HostObject& host, const CounterPass& pass,
+                               counters::RangeMode mode, size_t ranges,
+                               counters::ReplayMode replay) {
   if (!MakeData(pass, ranges)) return false;
-  pushed_ = 0;
+  pushed_ = empty_ = 0;
   counters::RangeConfigParams config{};
   config.profiler = profiler_;
   config.config = host.image();
@@ -56,12 +57,15 @@ bool CounterSession::Begin(const counters::HostObject& host, const CounterPass& 
   config.data = data_;
   config.data_bytes = data_bytes_;
   config.range = mode;
-  config.replay = counters::kUserReplay;  // of one pass: nothing is replayed
+  config.replay = replay;  // kUserReplay of one pass: nothing is
   config.most_ranges = ranges;
   config.nesting_levels = 1;
   config.least_nesting_level = 1;
   config.target_nesting_level = 1;
-  if (!Check("cuptiRangeProfilerSetConfig", Call(api_.range_config, config))) return false;
+  return Check("cuptiRangeProfilerSetConfig", Call(api_.range_config, config));
+}
+
+bool CounterSession::Start() {
   counters::RangeObjectParams start{};
   start.profiler = profiler_;
   is_counting_ = Check("cuptiRangeProfilerStart", Call(api_.range_start, start));
@@ -77,23 +81,27 @@ bool CounterSession::Push() {
   return Check("cuptiRangeProfilerPushRange", Call(api_.range_push, params));
 }
 
-bool CounterSession::Pop() {
+bool CounterSession::Pop(bool is_empty) {
+  constexpr uint32_t kOutOfMemory = 8;
+  if (is_empty && empty_ == kMostEmpty) return Check("failed launches", kOutOfMemory);
+  if (is_empty) empty_at_[empty_++] = pushed_ - 1;
   counters::RangeObjectParams params{};
   params.profiler = profiler_;
   return Check("cuptiRangeProfilerPopRange", Call(api_.range_pop, params));
 }
 
-bool CounterSession::End() {
+bool CounterSession::Stop() {
   counters::RangeStopParams stop{};
   stop.profiler = profiler_;
   is_counting_ = false;
   if (!Check("cuptiRangeProfilerStop", Call(api_.range_stop, stop))) return false;
+  has_all_passes_ = stop.all_passes_submitted != 0;
   counters::RangeDecodeParams decode{};
   decode.profiler = profiler_;
   return Check("cuptiRangeProfilerDecodeData", Call(api_.range_decode, decode));
 }
 
-size_t CounterSession::ranges() const {
+size_t CounterSession::places() const {
   counters::RangeDataInfoParams info{};
   info.data = data_;
   info.data_bytes = data_bytes_;
@@ -114,7 +122,13 @@ size_t CounterSession::OrderOf(size_t place) const {
   for (const char* at = info.name; *at >= '0' && *at <= '9'; ++at) {
     order = order * 10 + static_cast<size_t>(*at - '0');
   }
-  return order < ranges() ? order : place;
+  if (order >= places()) return place;
+  size_t before = 0;
+  for (size_t i = 0; i < empty_; ++i) {
+    if (empty_at_[i] == order) return kEmpty;
+    before += empty_at_[i] < order;
+  }
+  return order - before;
 }
 
 void CounterSession::Disable() {

@@ -1,5 +1,6 @@
-// Counters of one CUDA context, read over ranges: CUPTI's Range Profiler without replay, one pass
-// of metrics at a time. Used by one thread after the other; the context must be current.
+// Counters of one CUDA context, read over ranges: CUPTI's Range Profiler, one pass of metrics at a
+// time, or of single kernels that CUPTI runs again for each pass. Used by one thread after the
+// other; the context must be current.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +17,25 @@ class CounterSession {
 
   // All return false if CUPTI refuses, and failed_call() and result() say what.
   bool Enable(void* context);
-  // Counts from here on, in `ranges` ranges at most: pushed and popped, or one for each kernel.
-  bool Begin(const counters::HostObject& host, const CounterPass& pass, counters::RangeMode mode,
-             size_t ranges);
+  // What Start() counts, in `ranges` ranges at most: pushed and popped, or one for each kernel.
+  bool Configure(const counters::HostObject& host, const CounterPass& pass,
+                 counters::RangeMode mode, size_t ranges, counters::ReplayMode replay);
+  bool Start();
   bool Push();
-  bool Pop();
-  // Stops counting and puts the counts into data().
-  bool End();
+  // `is_empty`: nothing has run in the range, which then is none.
+  bool Pop(bool is_empty = false);
+  // Stops counting and adds the counts to data(). Start() then goes on with the next range.
+  bool Stop();
   // Lets go of the GPU's counters, whatever has failed before.
   void Disable();
 
   const uint8_t* data() const { return data_; }
   size_t data_bytes() const { return data_bytes_; }
-  size_t ranges() const;  // in data()
+  size_t places() const;  // in data(), empty ranges too
+  size_t ranges() const { return places() - empty_; }
+  bool has_all_passes() const { return has_all_passes_; }  // of what has been counted
   // The how many-th in the order of time, from 0, is the range at that place of data().
+  static constexpr size_t kEmpty = ~size_t{0};
   size_t OrderOf(size_t place) const;
   const char* failed_call() const { return failed_call_; }
   uint32_t result() const { return result_; }
@@ -42,9 +48,13 @@ class CounterSession {
   const counters::ProfilerApi& api_;
   void* profiler_ = nullptr;
   bool is_counting_ = false;
+  bool has_all_passes_ = false;
   uint8_t* data_ = nullptr;
   size_t data_bytes_ = 0;
-  uint64_t pushed_ = 0;
+  size_t pushed_ = 0;
+  static constexpr size_t kMostEmpty = 64;
+  size_t empty_at_[kMostEmpty] = {};  // of those that were pushed, rising
+  size_t empty_ = 0;
   char range_name_[24] = {};
   const char* failed_call_ = "";
   uint32_t result_ = 0;

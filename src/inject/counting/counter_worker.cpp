@@ -68,7 +68,7 @@ bool PrepareHosts(CounterJob& job, const char* chip, const uint8_t* availability
     if (opened != kSuccess) return Fail(job, "cuptiProfilerHostInitialize", opened);
     uint32_t result = host.AddMetrics(pass.names, pass.count);
     if (result == kSuccess) result = host.MakeImage();
-    job.usable[i] = result == kSuccess && host.passes() == 1;
+    job.usable[i] = result == kSuccess && (host.passes() == 1 || job.plan->replay != nullptr);
     if (!job.usable[i]) SayLeftOut(pass, result, host.passes());
   }
   return true;
@@ -116,20 +116,24 @@ void Evaluate(CounterJob& job) {
   const CounterPass& pass = job.plan->passes[job.pass];
   const counters::HostObject& host = job.hosts[job.pass];
   const bool each_kernel = job.plan->kernel_room != 0;
-  const auto ranges = static_cast<uint32_t>(job.session->ranges());
+  const auto places = static_cast<uint32_t>(job.session->places());
   double values[CounterPlan::kMostNames];
-  for (uint32_t i = 0; i < ranges; ++i) {
+  for (uint32_t i = 0; i < places; ++i) {
+    const size_t order = job.session->OrderOf(i);
+    if (order == CounterSession::kEmpty) continue;
     const uint32_t result = host.Evaluate(job.session->data(), job.session->data_bytes(), i,
                                           pass.names, pass.count, values);
     if (result != kSuccess) {
       Fail(job, "cuptiProfilerHostEvaluateToGpuValues", result, pass.names[0]);
       return;
     }
-    const auto order = static_cast<uint32_t>(job.session->OrderOf(i));
-    if (each_kernel) {
-      WriteValues(pass, job.first_range, order + 1, values);
+    const auto number = static_cast<uint32_t>(order);
+    if (job.plan->replay != nullptr) {
+      WriteValues(pass, job.first_range + number, 1, values);
+    } else if (each_kernel) {
+      WriteValues(pass, job.first_range, number + 1, values);
     } else {
-      WriteValues(pass, job.first_range + order, 0, values);
+      WriteValues(pass, job.first_range + number, 0, values);
     }
   }
 }

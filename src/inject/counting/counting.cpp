@@ -23,6 +23,7 @@ void FollowCollector() {
             OnLaunchCall(cbid, call);
           },
       .on_graph_node = NoteGraphNode,
+      .replayed_ns = ReplayedNs,
       .ends =
           [] {
             FinishStepCounters();

@@ -2,21 +2,8 @@
 
 #include "inject/counting/capture_watch.h"
 #include "inject/cupti/driver_launches.h"
-#include "inject/rt/sys.h"
 
 namespace batchlight::inject::cupti {
-namespace {
-
-constexpr uint16_t kGraphLaunches[] = {
-    514,  // cuGraphLaunch
-    515,  // cuGraphLaunch_ptsz
-};
-
-constexpr int64_t kMostWaitNs = 2'000'000'000;
-
-uint32_t OwnId() { return static_cast<uint32_t>(sys::Tid()); }
-
-}  // namespace
 
 LaunchRanges::LaunchRanges(const Library& library, void* subscriber)
     : library_(library), subscriber_(subscriber) {
@@ -26,14 +13,14 @@ LaunchRanges::LaunchRanges(const Library& library, void* subscriber)
 }
 
 void LaunchRanges::Begin(CounterSession& session, const void* context, size_t room) {
-  const bool is_locked = Lock();
+  const bool is_locked = lock_.Take();
   session_ = &session;
   room_ = room;
   launches_ = 0;
   context_.store(context, std::memory_order_relaxed);
   is_refused_.store(!is_locked, std::memory_order_relaxed);
   is_on_.store(is_locked, std::memory_order_release);
-  if (is_locked) Unlock();
+  if (is_locked) lock_.Give();
   // They stay enabled, for some 0.1 us a launch: stacks of calls may want them too.
   for (const uint16_t cbid : kKernelLaunches) {
     library_.cuptiEnableCallback(1, subscriber_, kDriverApi, cbid);
@@ -42,10 +29,10 @@ void LaunchRanges::Begin(CounterSession& session, const void* context, size_t ro
 
 // A launch that another thread is making is waited for.
 bool LaunchRanges::End(size_t* launches) {
-  const bool is_locked = Lock();
+  const bool is_locked = lock_.Take();
   Stop();
   *launches = launches_;
-  if (is_locked) Unlock();
+  if (is_locked) lock_.Give();
   return is_locked && !is_refused_.load(std::memory_order_relaxed);
 }
 
@@ -63,9 +50,9 @@ void LaunchRanges::OnCall(uint32_t cbid, const CallbackData& call) {
 void LaunchRanges::Enter(const CallbackData& call) {
   if (!is_on_.load(std::memory_order_acquire) || IsAnyCaptured()) return;
   if (call.context != nullptr && call.context != context_.load(std::memory_order_relaxed)) return;
-  if (lock_.load(std::memory_order_relaxed) == OwnId()) return;
-  if (!Lock()) return is_refused_.store(true, std::memory_order_relaxed);
-  if (!is_on_.load(std::memory_order_relaxed)) return Unlock();
+  if (lock_.IsMine()) return;
+  if (!lock_.Take()) return is_refused_.store(true, std::memory_order_relaxed);
+  if (!is_on_.load(std::memory_order_relaxed)) return lock_.Give();
   open_ = call.correlation;
   is_pushed_ = launches_++ < room_ && !is_refused_.load(std::memory_order_relaxed);
   if (is_pushed_ && !session_->Push()) {
@@ -75,27 +62,13 @@ void LaunchRanges::Enter(const CallbackData& call) {
 }
 
 void LaunchRanges::Leave(const CallbackData& call) {
-  if (lock_.load(std::memory_order_relaxed) != OwnId() || open_ != call.correlation) return;
-  if (is_pushed_ && !session_->Pop()) is_refused_.store(true, std::memory_order_relaxed);
-  open_ = 0;
-  Unlock();
-}
-
-bool LaunchRanges::Lock() {
-  const uint32_t self = OwnId();
-  const int64_t deadline = sys::Nanoseconds(CLOCK_MONOTONIC) + kMostWaitNs;
-  while (true) {
-    uint32_t holder = 0;
-    if (lock_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return true;
-    if (sys::Nanoseconds(CLOCK_MONOTONIC) >= deadline) return false;
-    const timespec wait{0, 1'000'000};
-    sys::Call(SYS_futex, &lock_, FUTEX_WAIT_PRIVATE, holder, &wait, nullptr, 0);
+  if (!lock_.IsMine() || open_ != call.correlation) return;
+  if (HasFailed(call)) --launches_;  // nothing has run, and nothing is recorded
+  if (is_pushed_ && !session_->Pop(HasFailed(call))) {
+    is_refused_.store(true, std::memory_order_relaxed);
   }
-}
-
-void LaunchRanges::Unlock() {
-  lock_.store(0, std::memory_order_release);
-  sys::Call(SYS_futex, &lock_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  open_ = 0;
+  lock_.Give();
 }
 
 }  // namespace batchlight::inject::cupti

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "inject/counting/counter_session.h"
+#include "inject/counting/launch_lock.h"
 #include "inject/cupti/library.h"
 
 namespace batchlight::inject::cupti {
@@ -31,8 +32,6 @@ class LaunchRanges {
  private:
   void Enter(const CallbackData& call);
   void Leave(const CallbackData& call);
-  bool Lock();
-  void Unlock();
 
   const Library& library_;
   void* const subscriber_;
@@ -41,8 +40,7 @@ class LaunchRanges {
   std::atomic<bool> is_on_{false};
   std::atomic<const void*> context_{nullptr};
   std::atomic<bool> is_refused_{false};
-  // One launch at a time: whose range it is. All below belongs to who holds it.
-  std::atomic<uint32_t> lock_{0};  // a futex word
+  LaunchLock lock_;  // all below belongs to who holds it
   CounterSession* session_ = nullptr;
   size_t room_ = 0;
   size_t launches_ = 0;

@@ -10,6 +10,7 @@
 #include "inject/counting/common_start.h"
 #include "inject/counting/counter_worker.h"
 #include "inject/counting/launch_ranges.h"
+#include "inject/counting/launch_replays.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
@@ -32,16 +33,29 @@ class StepCounters {
   void IterationEnded(uint64_t number);
   void OnCall(uint32_t cbid, const CallbackData& call) {
     if (launches_) launches_->OnCall(cbid, call);
+    if (replays_) replays_->OnCall(cbid, call);
+  }
+  uint64_t ReplayedNs(uint32_t correlation) const {
+    return replays_ ? replays_->BeginNs(correlation) : 0;
   }
   void Finish();
   void Forget() {
-    if (launches_) launches_->Stop();
+    StopLaunches();
     phase_ = Phase::kOff;
   }
   bool is_on() const { return phase_ != Phase::kOff; }
 
  private:
-  enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kSettling, kCounting, kEvaluating };
+  enum class Phase {
+    kOff,
+    kUnprepared,
+    kPreparing,
+    kIdle,
+    kSettling,
+    kCounting,
+    kEvaluating,
+    kReplaying
+  };
 
   uint32_t NextUsable(uint32_t pass) const;
   void BeginPassFrom(uint32_t pass);
@@ -50,10 +64,16 @@ class StepCounters {
   void EndStep();
   void EndPass();
   void EndRound();
+  void BeginReplays();
+  void EndReplays(uint64_t iteration);
+  void StopLaunches();
+  bool EvaluateNow();
   void WriteRange(uint32_t range, uint64_t iteration, uint64_t begin_ticks, uint64_t end_ticks,
                   uint64_t switch_ns);
   void TurnOff(const char* call, uint32_t result, const char* metrics = nullptr);
   uint32_t CountedKernels() const { return static_cast<uint32_t>(job_.session->ranges()); }
+  // In a range of the recording.
+  uint32_t KernelsOfRange() const { return replays_ ? 1 : each_kernel() ? CountedKernels() : 0; }
   bool each_kernel() const { return job_.plan->kernel_room != 0; }
   size_t KernelRoom() const;
   bool IsTooSmall();
@@ -68,6 +88,7 @@ class StepCounters {
 
   CounterJob job_;
   std::optional<LaunchRanges> launches_;  // where each kernel is measured
+  std::optional<LaunchReplays> replays_;  // where single ones are run again
   bool by_launch_ = false;                // this pass
   Phase phase_ = Phase::kOff;
   LoopContext loop_;
@@ -104,13 +125,22 @@ bool StepCounters::Open(const Library& library, void* subscriber) {
   void* const memory = sys::MapMemory(sizeof(CounterSession));
   if (memory == nullptr) return false;
   job_.session = new (memory) CounterSession(job_.api);
-  if (each_kernel()) launches_.emplace(library, subscriber);
+  if (job_.plan->replay != nullptr) {
+    replays_.emplace(library, subscriber, job_.plan->replay);
+  } else if (each_kernel()) {
+    launches_.emplace(library, subscriber);
+  }
   phase_ = Phase::kUnprepared;
   return true;
 }
 
-void StepCounters::TurnOff(const char* call, uint32_t result, const char* metrics) {
+void StepCounters::StopLaunches() {
   if (launches_) launches_->Stop();
+  if (replays_) replays_->Stop();
+}
+
+void StepCounters::TurnOff(const char* call, uint32_t result, const char* metrics) {
+  StopLaunches();
   phase_ = Phase::kOff;
   job_.session->Disable();
   char why[320];
@@ -154,7 +184,9 @@ void StepCounters::IterationEnded(uint64_t number) {
         return;
       }
       round_ns_ = 0;
-      return BeginPassFrom(0);
+      return replays_ ? BeginReplays() : BeginPassFrom(0);
+    case Phase::kReplaying:
+      return EndReplays(iteration_);
     case Phase::kSettling:
       return BeginStep();
     case Phase::kCounting:
@@ -199,9 +231,10 @@ void StepCounters::BeginPass() {
   // A profiler that has counted keeps its first configuration, whatever it is told later: on an
   // H100 all that was new in the second one was NaN.
   session.Disable();
-  const bool begun =
-      session.Enable(job_.context) &&
-      session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode, room_);
+  const bool begun = session.Enable(job_.context) &&
+                     session.Configure(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode,
+                                       room_, counters::kUserReplay) &&
+                     session.Start();
   if (!begun) return TurnOff(session.failed_call(), session.result());
   if (by_launch_) launches_->Begin(session, job_.context, room_);
   phase_ = each_kernel() ? Phase::kCounting : Phase::kSettling;
@@ -250,7 +283,7 @@ void StepCounters::EndStep() {
   }
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   bool ended = !by_launch_ || launches_->End(&kernels_);
-  ended = session.End() && ended;
+  ended = session.Stop() && ended;
   const auto end_ns = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
   switch_ns_ += end_ns;
   round_ns_ += end_ns;
@@ -262,14 +295,55 @@ void StepCounters::EndStep() {
   WriteRange(ranges_, iteration_, begin_ticks, end_ticks, switch_ns_);
   if (!ended) return TurnOff(session.failed_call(), session.result());
   phase_ = Phase::kEvaluating;
+  if (each_kernel()) {
+    if (EvaluateNow()) BeginPassFrom(job_.pass + 1);
+  } else {
+    GiveToWorker(job_, CounterTurn::kEvaluate);
+  }
+}
+
+// Whose the counters are is kept with them, whatever comes.
+bool StepCounters::EvaluateNow() {
   GiveToWorker(job_, CounterTurn::kEvaluate);
-  if (!each_kernel()) return;
-  Flush(false, kFlushTimeoutMs);  // whose the counters are is kept with them, whatever comes
+  Flush(false, kFlushTimeoutMs);
   WaitForWorker(job_, kWorkerTimeoutMs);
-  if (!IsWithProgram(job_)) return;
-  if (job_.failed_call != nullptr)
-    return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
-  BeginPassFrom(job_.pass + 1);
+  if (!IsWithProgram(job_)) return false;
+  if (job_.failed_call == nullptr) return true;
+  TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
+  return false;
+}
+
+// From here on launches of the next iteration are replayed.
+void StepCounters::BeginReplays() {
+  const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
+  job_.pass = NextUsable(0);
+  if (job_.pass == job_.plan->count) return EndRound();
+  CounterSession& session = *job_.session;
+  const bool begun =
+      session.Enable(job_.context) &&
+      session.Configure(job_.hosts[job_.pass], job_.plan->passes[job_.pass], counters::kAutoRange,
+                        LaunchReplays::kRoom, counters::kKernelReplay);
+  if (!begun) return TurnOff(session.failed_call(), session.result());
+  phase_ = Phase::kReplaying;
+  switch_ns_ = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
+  replays_->Begin(session, job_.context);
+}
+
+void StepCounters::EndReplays(uint64_t iteration) {
+  CounterSession& session = *job_.session;
+  size_t count = 0;
+  const bool ended = replays_->End(&count);
+  has_counted_ = count != 0;
+  job_.first_range = ranges_ + 1;
+  for (size_t i = 0; i < count; ++i) {
+    const LaunchReplays::Time& time = replays_->time(i);
+    WriteRange(++ranges_, iteration, time.begin_ticks, time.end_ticks, i == 0 ? switch_ns_ : 0);
+  }
+  phase_ = Phase::kOff;
+  if (has_counted_ && !EvaluateNow()) return;
+  if (!ended) return TurnOff(session.failed_call(), session.result());
+  replays_->SayRefused();
+  session.Disable();
 }
 
 // Without counters the next round waits until this one's switching is a small part of the time.
@@ -301,7 +375,7 @@ void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin
                                              .range = range,
                                              .device = job_.device,
                                              .context = context,
-                                             .kernels = each_kernel() ? CountedKernels() : 0,
+                                             .kernels = KernelsOfRange(),
                                              .iteration = iteration,
                                              .counter_set = name,
                                              .switch_ns = switch_ns},
@@ -310,7 +384,8 @@ void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin
 
 void StepCounters::Finish() {
   if (phase_ == Phase::kOff) return;
-  if (launches_) launches_->Stop();
+  if (phase_ == Phase::kReplaying) return EndReplays(iteration_ + 1);
+  StopLaunches();
   WaitForWorker(job_, kExitTimeoutMs);
   if (has_counted_ || job_.failed_call != nullptr || !IsWithProgram(job_)) {
     if (IsWithProgram(job_) && job_.failed_call != nullptr) {
@@ -353,6 +428,10 @@ bool PrepareStepCounters(const Library& library, void* subscriber) {
 
 void OnLaunchCall(uint32_t cbid, const CallbackData& call) {
   if (g_counters != nullptr) g_counters->OnCall(cbid, call);
+}
+
+uint64_t ReplayedNs(uint32_t correlation) {
+  return g_counters != nullptr ? g_counters->ReplayedNs(correlation) : 0;
 }
 
 void FinishStepCounters() {

@@ -1,7 +1,7 @@
 // Hardware counters of whole steps, or of each kernel of some steps: the plan's passes take turns
 // from iteration to iteration of the training loop (docs/design/0023-counters.md). Nothing is
-// replayed. All calls but the last and OnLaunchCall are made where an iteration ends, by the thread
-// that trains.
+// replayed but, on request, single kernels. All calls but the last and OnLaunchCall are made where
+// an iteration ends, by the thread that trains.
 #pragma once
 
 #include "inject/cupti/library.h"
@@ -16,6 +16,9 @@ bool IsReadingCounters();
 
 // Any thread: before and after a call of the driver.
 void OnLaunchCall(uint32_t cbid, const CallbackData& call);
+
+// As Follower has it: any thread.
+uint64_t ReplayedNs(uint32_t correlation);
 
 // The process ends: values that are being worked out get into the recording.
 void FinishStepCounters();

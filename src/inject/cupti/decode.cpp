@@ -4,6 +4,7 @@
 
 #include "format/cuda_keys.h"
 #include "inject/buffer/facts.h"
+#include "inject/cupti/follower.h"
 #include "inject/cupti/gpu_writer.h"
 
 namespace batchlight::inject::cupti {
@@ -72,7 +73,11 @@ class Decoder {
 };
 
 void Decoder::Decode(const KernelActivity& a) {
-  if (!Ended(a)) return;
+  // CUPTI has no times of a launch that it ran once for each pass of counters: these tell.
+  const uint64_t replayed_ns = Complete(a.start, a.end) || g_follower == nullptr
+                                   ? 0
+                                   : g_follower->replayed_ns(a.correlation);
+  if (replayed_ns == 0 && !Ended(a)) return;
   KernelLaunchKey key{.device = a.device,
                       .context = a.context,
                       .stream = a.stream,
@@ -99,7 +104,7 @@ void Decoder::Decode(const KernelActivity& a) {
                          .launch = out_.Intern(&key, sizeof key),
                          .graph_node = a.graph_node,
                          .graph = a.graph},
-            a.start, a.end);
+            replayed_ns != 0 ? replayed_ns : a.start, replayed_ns != 0 ? replayed_ns : a.end);
 }
 
 void Decoder::Decode(const ApiActivity& a) {

@@ -1,9 +1,11 @@
-// The driver's calls that launch kernels, by their callback ids as in cuda_driver_calls.def. The
-// runtime's calls come to callbacks on these, too.
+// The driver's calls that launch kernels and graphs, by their callback ids as in
+// cuda_driver_calls.def. The runtime's calls come to callbacks on these, too.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "inject/cupti/abi.h"
 
 namespace batchlight::inject::cupti {
 
@@ -15,6 +17,10 @@ inline constexpr uint16_t kKernelLaunches[] = {
     652,  // cuLaunchKernelEx
     653,  // cuLaunchKernelEx_ptsz
 };
+inline constexpr uint16_t kGraphLaunches[] = {
+    514,  // cuGraphLaunch
+    515,  // cuGraphLaunch_ptsz
+};
 
 template <size_t kCount>
 bool IsOneOf(const uint16_t (&calls)[kCount], uint32_t cbid) {
@@ -22,6 +28,11 @@ bool IsOneOf(const uint16_t (&calls)[kCount], uint32_t cbid) {
     if (call == cbid) return true;
   }
   return false;
+}
+
+// Whether the driver refused the call, which has returned.
+inline bool HasFailed(const CallbackData& call) {
+  return call.return_value != nullptr && *static_cast<const uint32_t*>(call.return_value) != 0;
 }
 
 }  // namespace batchlight::inject::cupti

@@ -14,6 +14,8 @@ struct Follower {
   void (*on_driver_call)(uint32_t cbid,
                          const CallbackData& call);  // that it has enabled, or others
   void (*on_graph_node)();                           // a node was made, on any thread
+  // When, on CUPTI's clock, a launch began that it ran several times; 0: it is none.
+  uint64_t (*replayed_ns)(uint32_t correlation);
   void (*ends)();     // the process does; what is being worked out gets into the recording
   void (*forgets)();  // in a forked child, where CUDA does not work
 };
