@@ -19,6 +19,8 @@ struct Optimizer {
   bool can_foreach = true;  // in a call for each operation
 
   const char* argument() const { return can_fuse ? "fused=True" : "foreach=True"; }
+  // A class of the program's own, or of a package: it takes neither.
+  bool is_other() const { return !can_fuse && !can_foreach; }
 };
 
 // Those of torch.optim that take foreach=.
@@ -52,6 +54,16 @@ Patch PatchOf(const RunMeasures& run, const Optimizer& optimizer) {
           .diff = "-" + call + ")\n+" + call + ", " + optimizer.argument() + ")\n"};
 }
 
+std::string ActionFor(const Optimizer& optimizer) {
+  if (!optimizer.is_other()) {
+    return std::string("Pass ") + optimizer.argument() + " to " + optimizer.name + ".";
+  }
+  return "Write the update of " + optimizer.name +
+         " for all parameters at once: torch._foreach_mul_, torch._foreach_add_, "
+         "torch._foreach_norm over lists of tensors; torch.where instead of an if on a tensor, "
+         "which makes the CPU wait.";
+}
+
 // Of a function of the program's own that runs inside optimizer.step(): a hook's.
 double OwnCodeInOptimizerNs(const RunMeasures& run) {
   const HotFunction& hot = run.loop_work.hot;
@@ -77,14 +89,14 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
                        .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
                                " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
-                       .action = std::string("Pass ") + used.argument() + " to " + used.name + ".",
+                       .action = ActionFor(used),
                        .gain_ns = exposed_ns * kOptimizerGain,
                        .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
                        .evidence = {{.kind = "call",
                                      .name = "Optimizer.step",
                                      .count = optimizer.calls,
                                      .per_step_ns = optimizer_ns}},
-                       .patch = PatchOf(run, used)});
+                       .patch = used.is_other() ? Patch{} : PatchOf(run, used)});
 }
 
 // On the CPU a fused optimizer takes one call; a foreach one makes the same operators from C++, and

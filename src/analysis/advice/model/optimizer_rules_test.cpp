@@ -65,6 +65,36 @@ TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {
   }
 }
 
+// 150 kernels of 2 us in the optimizer's 4 of 10 ms.
+Finding OnGpu(const char* optimizer) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs - 1000);
+    build.Phase(thread, Phase::kOptimizerStep, optimizer, at + 5 * kMs, at + 9 * kMs);
+    for (int64_t k = 0; k < 150; ++k) {
+      const int64_t start = at + 5 * kMs + k * 20'000;
+      build.Kernel(thread, "vectorized_elementwise_kernel", start, start + 4000, start + 6000);
+    }
+  }
+  const Store store = build.Build();
+  for (Finding& finding : BuildOverview(store).findings) {
+    if (finding.rule == "unfused-optimizer") return std::move(finding);
+  }
+  return {};
+}
+
+TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
+  const Finding known = OnGpu("Optimizer.step#AdamW.step");
+  EXPECT_EQ(known.action, "Pass fused=True to AdamW.");
+  EXPECT_FALSE(known.patch.diff.empty());
+  const Finding own = OnGpu("Optimizer.step#LARS.step");
+  EXPECT_EQ(own.action.find("Write the update of LARS for all parameters at once"), 0u)
+      << own.action;
+  EXPECT_TRUE(own.patch.diff.empty());
+}
+
 // With large parameters foreach is slower.
 TEST(OptimizerRules, NothingWhereTheOperatorsHaveTheirWork) {
   EXPECT_TRUE(FindingsOf({"1.13.0a0", "Optimizer.step#AdamW.step", 9'900}).empty());
