@@ -351,6 +351,14 @@ double HoldingFunction::AllIdleNs() const {
   return ns;
 }
 
+double HoldingFunction::LaunchIdleNs() const {
+  double ns = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    if (IsIdleBeforeLaunch(static_cast<GpuPart>(i))) ns += idle_ns[i];
+  }
+  return ns;
+}
+
 BesideModel FindBesideModel(const StepInputs& inputs, const ProcessSteps& steps,
                             const CodeSamples& samples) {
   if (inputs.store.kernels.size() == 0 || steps.thread.IsNone() || steps.steady.empty()) return {};

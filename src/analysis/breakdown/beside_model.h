@@ -40,6 +40,7 @@ struct HoldingFunction {
   double wait_ns = 0;
 
   double AllIdleNs() const;
+  double LaunchIdleNs() const;  // of these before launches (IsIdleBeforeLaunch)
   double HeldNs() const { return AllIdleNs() + copy_ns + launch_ns; }
 };
 

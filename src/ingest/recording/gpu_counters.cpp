@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "store/counter_sets.h"
 
@@ -41,21 +42,26 @@ std::map<std::pair<ProcessId, uint32_t>, int64_t> TimesOf(const Store& store) {
 }  // namespace
 
 void TimeReplayedKernels(Store& store) {
-  std::map<std::pair<ProcessId, uint32_t>, int64_t> times;
   const CounterRangesTable& ranges = store.counter_ranges;
-  KernelsTable& kernels = store.kernels;
+  std::vector<size_t> replayed;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    if (!store.Text(ranges.counter_set[row]).starts_with(kReplayedSet)) continue;
-    if (times.empty()) times = TimesOf(store);
-    const auto time = times.find({ranges.process[row], ranges.range[row]});
-    if (time == times.end()) continue;
-    for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
-      if (kernels.end_ns[kernel] == kernels.start_ns[kernel] &&
-          kernels.process[kernel] == ranges.process[row] &&
-          kernels.start_ns[kernel] >= ranges.start_ns[row] &&
-          kernels.start_ns[kernel] < ranges.end_ns[row]) {
-        kernels.end_ns[kernel] = kernels.start_ns[kernel] + time->second;
+    if (store.Text(ranges.counter_set[row]).starts_with(kReplayedSet)) replayed.push_back(row);
+  }
+  if (replayed.empty()) return;
+  const auto times = TimesOf(store);
+  KernelsTable& kernels = store.kernels;
+  for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
+    const int64_t start_ns = kernels.start_ns[kernel];
+    if (kernels.end_ns[kernel] != start_ns) continue;
+    for (const size_t row : replayed) {
+      if (kernels.process[kernel] != ranges.process[row] || start_ns < ranges.start_ns[row] ||
+          start_ns >= ranges.end_ns[row]) {
+        continue;
       }
+      const auto time = times.find({ranges.process[row], ranges.range[row]});
+      if (time == times.end()) continue;
+      kernels.end_ns[kernel] = start_ns + time->second;
+      break;
     }
   }
 }

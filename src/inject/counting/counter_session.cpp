@@ -8,6 +8,8 @@ namespace batchlight::inject::cupti {
 using counters::Call;
 using counters::kSuccess;
 
+constexpr uint32_t kOutOfMemory = 8;  // CUPTI_ERROR_OUT_OF_MEMORY
+
 bool CounterSession::Check(const char* call, uint32_t result) {
   if (result == kSuccess) return true;
   failed_call_ = call;
@@ -33,7 +35,6 @@ bool CounterSession::MakeData(const CounterPass& pass, size_t ranges) {
   if (!Check("cuptiRangeProfilerGetCounterDataSize", Call(api_.range_data_size, size)))
     return false;
   FreeData();
-  constexpr uint32_t kOutOfMemory = 8;  // CUPTI_ERROR_OUT_OF_MEMORY
   data_ = static_cast<uint8_t*>(sys::MapMemory(size.data_bytes));
   if (data_ == nullptr) return Check("mmap", kOutOfMemory);
   data_bytes_ = size.data_bytes;
@@ -82,7 +83,6 @@ bool CounterSession::Push() {
 }
 
 bool CounterSession::Pop(bool is_empty) {
-  constexpr uint32_t kOutOfMemory = 8;
   if (is_empty && empty_ == kMostEmpty) return Check("failed launches", kOutOfMemory);
   if (is_empty) empty_at_[empty_++] = pushed_ - 1;
   counters::RangeObjectParams params{};

@@ -38,11 +38,8 @@ constexpr std::array kLaunchedPhases = {
 
 // In no phase, or in a function that gpu-held-back tells of.
 double IdleBesideTheModelNs(const RunMeasures& run) {
-  double held_ns = 0;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const auto part = static_cast<GpuPart>(i);
-    if (IsIdleBeforeLaunch(part)) held_ns += HeldIdleNs(run, part);
-  }
+  const HoldingFunction* held = HolderOfGpu(run);
+  const double held_ns = held == nullptr ? 0 : held->LaunchIdleNs();
   return std::max(held_ns, run.loop_work.beside.launch_idle_ns);
 }
 

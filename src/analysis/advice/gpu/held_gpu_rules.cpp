@@ -18,14 +18,6 @@ bool Sleeps(const RunMeasures& run, const HoldingFunction& held) {
   return held.running_ns < kPythonWaits * (1 - ProcessorWait(run)) * own_ns;
 }
 
-double LaunchIdleOf(const HoldingFunction& held) {
-  double ns = 0;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    if (IsIdleBeforeLaunch(static_cast<GpuPart>(i))) ns += held.idle_ns[i];
-  }
-  return ns;
-}
-
 struct Means {
   std::string_view name;
   double ns = 0;
@@ -100,7 +92,7 @@ void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
   // longer for the launches behind the function. A few of the function's waits are taken for
   // others', as samples do not show its edges.
   if (beside.other_waits - kHeldEdges * held->waits < kCallOfEveryStep) {
-    gpu_ns += std::max(0.0, LaunchIdleNs(run) - LaunchIdleOf(*held));
+    gpu_ns += std::max(0.0, LaunchIdleNs(run) - held->LaunchIdleNs());
   }
   const double freed_ns =
       std::min(gpu_ns, held->cpu_ns + beside.other_wait_ns + LikelyRecordingNs(run));
