@@ -25,10 +25,12 @@ std::vector<Finding> FindAdvice(const RunMeasures& run);
 
 struct CombinedGain {
   double share = 0;      // 0: fewer than two findings with a gain
-  bool of_step = false;  // of the mean step; else of the run
+  bool of_step = false;  // of the mean step; else of the loop or the run
+  bool of_loop = false;  // of the steps and what lies between them
 };
 // What these findings, in FindAdvice's order, save together: of a step where all of them shorten
-// steps. Of those that shorten the same time only the first counts.
+// steps, of the loop where none is paid once. Of those that shorten the same time only the first
+// counts.
 CombinedGain GainTogether(std::span<const Finding> findings);
 
 }  // namespace batchlight

@@ -48,8 +48,17 @@ std::string GainOf(const Finding& finding, bool with_uncertainty) {
   std::string text = "about " + TimeOf(of_step ? finding.gain_ns : finding.run_gain_ns);
   if (of_step) text += " a step";
   if (with_uncertainty && off_ns > 0) text += " (± " + TimeOf(off_ns) + ")";
-  const double share = of_step ? finding.step_share : finding.run_share;
-  if (share > 0) text += ", " + PercentOf(share) + (of_step ? " of it" : " of the run");
+  // What lies between steps is no part of a step: its share is of both.
+  const bool of_loop = !of_step && finding.loop_share > 0;
+  const double share = of_step   ? finding.step_share
+                       : of_loop ? finding.loop_share
+                                 : finding.run_share;
+  if (share > 0) {
+    text += ", " + PercentOf(share) +
+            (of_step   ? " of it"
+             : of_loop ? " of the loop"
+                       : " of the run");
+  }
   return text;
 }
 
@@ -66,7 +75,9 @@ std::string CombinedText(std::span<const Finding> findings) {
     return finding.has_gain() && finding.kind != FindingKind::kMachine;
   });
   return "The first " + std::to_string(gains) + " together: about " + PercentOf(gain.share) +
-         (gain.of_step ? " of a step." : " of the run.");
+         (gain.of_step   ? " of a step."
+          : gain.of_loop ? " of the loop."
+                         : " of the run.");
 }
 
 }  // namespace batchlight

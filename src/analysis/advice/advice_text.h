@@ -15,7 +15,8 @@ std::string Rounded(double value);    // "713", "4.2"
 std::string MeanCountText(double count);
 
 // What a finding gains, as all views say it: "about 12.3 ms a step (± 3.70 ms), 41 % of the run",
-// or of the run alone "about 12.3 s (± 3.70 s), 41 % of the run"; "" without an estimate.
+// beside the steps "about 12.3 s (± 3.70 s), 41 % of the loop", of what is paid once "41 % of the
+// run"; "" without an estimate.
 std::string GainText(const Finding& finding);
 // The same in short: "about 12.3 ms a step, 41 % of the run".
 std::string ShortGainText(const Finding& finding);

@@ -59,6 +59,8 @@ struct Finding {
   // From here on FindAdvice fills in.
   double run_share = 0;   // both gains as a share of the run's wall time
   double step_share = 0;  // gain_ns as a share of the mean step
+  // Both gains as a share of the loop: its steps and what lies between them. 0: paid once.
+  double loop_share = 0;
   FindingRank rank = FindingRank::kOther;
   // Rules whose findings save more, and partly the same time: their gains do not add up.
   std::vector<std::string_view> same_time_as;

@@ -553,6 +553,8 @@ TEST(LoopRules, GainsOfTheSameTimeCountOnceTogether) {
   EXPECT_EQ(CombinedText(findings), "The first 3 together: about 40 % of a step.");
   findings[2].run_gain_ns = 1e9;
   EXPECT_EQ(CombinedText(findings), "The first 3 together: about 40 % of the run.");
+  for (Finding& finding : findings) finding.loop_share = 0.8 * finding.step_share;
+  EXPECT_EQ(CombinedText(findings), "The first 3 together: about 32 % of the loop.");
 }
 
 TEST(LoopRules, AGainSaysWhatItIsOf) {
@@ -564,6 +566,8 @@ TEST(LoopRules, AGainSaysWhatItIsOf) {
   of_run.run_gain_ns = 12.3e9;
   of_run.run_share = 0.2;
   EXPECT_EQ(ShortGainText(of_run), "about 12.3 s, 20 % of the run");
+  of_run.loop_share = 0.6;
+  EXPECT_EQ(ShortGainText(of_run), "about 12.3 s, 60 % of the loop");
   EXPECT_EQ(GainText(Finding{}), "");
 }
 

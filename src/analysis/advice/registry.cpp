@@ -59,7 +59,8 @@ namespace {
 FindingRank RankOf(const Finding& finding) {
   if (finding.kind == FindingKind::kSymptom) return FindingRank::kSymptom;
   if (finding.kind == FindingKind::kMachine) return FindingRank::kMachine;
-  const bool worth = std::max(finding.step_share, finding.run_share) >= advice::kWorthFirst;
+  const bool worth =
+      std::max({finding.step_share, finding.run_share, finding.loop_share}) >= advice::kWorthFirst;
   return finding.kind == FindingKind::kCause && worth ? FindingRank::kOfTheLoop
                                                       : FindingRank::kOther;
 }
@@ -90,6 +91,24 @@ void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
   finding.run_uncertainty_ns += std::exchange(finding.uncertainty_ns, 0) * steps;
 }
 
+// From the first step after warm-up to the last, with what lies between: validations, checkpoints,
+// the work between epochs.
+double LoopNs(const RunMeasures& run) {
+  const ProcessStages* stages = run.stages.Main();
+  if (stages == nullptr) return 0;
+  int64_t begin_ns = INT64_MAX, end_ns = 0;
+  for (const StageSpan& span : stages->spans) {
+    if (span.kind != StageKind::kTraining) continue;
+    begin_ns = std::min(begin_ns, span.start_ns);
+    end_ns = std::max(end_ns, span.end_ns);
+  }
+  return end_ns > begin_ns ? double(end_ns - begin_ns) : 0;
+}
+
+double ShareOf(double gain_ns, double all_ns) {
+  return all_ns > 0 ? std::min(1.0, gain_ns / all_ns) : 0;
+}
+
 }  // namespace
 
 std::vector<Finding> FindAdvice(const RunMeasures& run) {
@@ -102,13 +121,14 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
   const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
+  const double loop_ns = LoopNs(run);
   for (Finding& finding : findings) {
     if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
     MoveBesideTheSteps(finding, steps, step_ns);
-    if (step_ns > 0) finding.step_share = std::min(1.0, finding.gain_ns / step_ns);
-    if (wall_ns > 0) {
-      finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
-    }
+    const double both_ns = finding.gain_ns * steps + finding.run_gain_ns;
+    finding.step_share = ShareOf(finding.gain_ns, step_ns);
+    finding.run_share = ShareOf(both_ns, wall_ns);
+    if (finding.kind == FindingKind::kCause) finding.loop_share = ShareOf(both_ns, loop_ns);
     finding.rank = RankOf(finding);
   }
   std::stable_sort(findings.begin(), findings.end(), StandsAbove);
@@ -117,7 +137,7 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
 }
 
 CombinedGain GainTogether(std::span<const Finding> findings) {
-  CombinedGain run, step{.of_step = true};
+  CombinedGain run, step{.of_step = true}, loop{.of_loop = true};
   std::vector<std::string_view> counted;
   for (const Finding& finding : findings) {
     const bool is_counted = std::any_of(
@@ -129,10 +149,12 @@ CombinedGain GainTogether(std::span<const Finding> findings) {
     counted.push_back(finding.rule);
     run.share += finding.run_share;
     step.share += finding.step_share;
+    loop.share += finding.loop_share;
     step.of_step = step.of_step && finding.run_gain_ns == 0;
+    loop.of_loop = loop.of_loop && finding.loop_share > 0;
   }
   if (counted.size() < 2) return {};
-  CombinedGain& gain = step.of_step ? step : run;
+  CombinedGain& gain = step.of_step ? step : loop.of_loop ? loop : run;
   // Each is charged for time of its own; more than all but a twentieth no run was seen to lose.
   gain.share = std::min(gain.share, advice::kMostOfARun);
   return gain;

@@ -314,6 +314,7 @@ std::string SummaryAsJson(const RunOverview& overview) {
          {"uncertainty_ns", finding.uncertainty_ns},
          {"run_gain_ns", finding.run_gain_ns},
          {"run_share", finding.run_share},
+         {"loop_share", finding.loop_share},
          {"gain", GainText(finding)},
          {"symptom", finding.kind == FindingKind::kSymptom},
          {"same_time_as", finding.same_time_as},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -16,16 +17,29 @@
 namespace batchlight::advice {
 namespace {
 
+// The stages from the first step on: what comes before it, to compile a graph or to see that all
+// works, comes once.
+std::span<const StageSpan> OfLoop(const ProcessStages& stages) {
+  const std::span<const StageSpan> all = stages.spans;
+  const auto first = std::find_if(all.begin(), all.end(), [](const StageSpan& span) {
+    return span.kind == StageKind::kTraining || span.kind == StageKind::kWarmUp;
+  });
+  return all.subspan(static_cast<size_t>(first - all.begin()));
+}
+
 double TotalNs(const ProcessStages& stages, StageKind kind) {
-  const StageTotal* total = stages.Of(kind);
-  return total == nullptr ? 0 : double(total->total_ns);
+  int64_t total_ns = 0;
+  for (const StageSpan& span : OfLoop(stages)) {
+    if (span.kind == kind) total_ns += span.duration_ns();
+  }
+  return double(total_ns);
 }
 
 // How often a stage comes, counted by what lies between: training.
 uint64_t PassesOf(const ProcessStages& stages, StageKind kind) {
   uint64_t passes = 0;
   bool inside = false;
-  for (const StageSpan& span : stages.spans) {
+  for (const StageSpan& span : OfLoop(stages)) {
     if (span.kind == kind && !inside) {
       ++passes;
       inside = true;
@@ -68,7 +82,7 @@ double SilentNs(const RunMeasures& run, const ProcessStages& stages, StageKind k
   const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main->thread);
   double silent_ns = 0;
   uint32_t row = rows.begin;
-  for (const StageSpan& stage : stages.spans) {
+  for (const StageSpan& stage : OfLoop(stages)) {
     if (stage.kind != kind) continue;
     std::vector<TimeSpan> busy;
     while (row < rows.end && calls.start_ns[row] < stage.start_ns) ++row;
@@ -89,7 +103,7 @@ double WorkerStartsNs(const RunMeasures& run, const ProcessStages& stages, Stage
   if (main == nullptr || main->thread.IsNone()) return 0;
   double total_ns = 0;
   for (const WorkerStart& start : FindWorkerStarts(*run.store, *main)) {
-    for (const StageSpan& span : stages.spans) {
+    for (const StageSpan& span : OfLoop(stages)) {
       if (span.kind != kind || start.at_ns < span.start_ns || start.at_ns >= span.end_ns) continue;
       total_ns += double(std::min(start.took_ns, span.end_ns - start.at_ns));
     }

@@ -130,6 +130,27 @@ TEST(StageRules, AShortValidationIsFine) {
   EXPECT_EQ(FindRule(FindingsOfValidations(5 * kMs), "validation-cost"), nullptr);
 }
 
+// It compiles the graph of evaluation, or sees that all works; the one later is of the usual
+// length.
+TEST(StageRules, AValidationBeforeTheFirstStepComesOnce) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  build.Phase(thread, Phase::kValidation, "validate", 10 * kMs, 510 * kMs);
+  int64_t t = 520 * kMs;
+  for (int step = 0; step < 60; ++step, t += 10 * kMs) {
+    build.Module(thread, "Net", "Net", t, t + 3 * kMs);
+    build.Phase(thread, Phase::kBackward, "backward", t + 3 * kMs, t + 8 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 8 * kMs,
+                t + 10 * kMs);
+    if (step != 20 && step != 40) continue;
+    build.Phase(thread, Phase::kValidation, "validate", t + 10 * kMs, t + 20 * kMs);
+    t += 10 * kMs;
+  }
+  const Store store = build.Build();
+  EXPECT_EQ(FindRule(BuildOverview(store).findings, "validation-cost"), nullptr);
+}
+
 TEST(StageRules, HowOftenIsSaidInEnglish) {
   const auto findings = FindingsOfValidations(30 * kMs);
   const Finding* found = FindRule(findings, "validation-cost");

@@ -62,9 +62,9 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
   const Saves saves = FindSaves(run, *main);
   if (saves.count == 0) return;
   const double each_ns = double(saves.total_ns) / double(saves.count);
-  const double per_step_ns = double(saves.total_ns) / double(main->steps.size());
+  const auto all_ns = double(saves.total_ns);
   if (each_ns < kCheckpointStep * double(main->duration.median)) return;
-  if (per_step_ns < kCheckpointShare * MeanStepNs(run)) return;
+  if (all_ns < kCheckpointShare * MeanStepNs(run) * double(main->steps.size())) return;
   findings->push_back(
       {.title = "Saving checkpoints stalls training",
        .seen = std::to_string(saves.count) + " checkpoints took " + TimeOf(each_ns) +
@@ -73,9 +73,9 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
        .action = "Copy the state" + std::string(run.gpu.empty() ? "" : " to the CPU") +
                  " and write it in another thread or process "
                  "(torch.distributed.checkpoint.async_save), or save less often.",
-       .gain_ns = per_step_ns * kCheckpointGain,
-       .uncertainty_ns = per_step_ns * kCheckpointUncertainty,
        .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
+       .run_gain_ns = all_ns * kCheckpointGain,
+       .run_uncertainty_ns = all_ns * kCheckpointUncertainty,
        .patch = saves.by_torch ? SaveBeside(run) : Patch{}});
 }
 
