@@ -8,13 +8,20 @@
 
 namespace batchlight::inject::memory {
 
-// Buckets of one cache line, found by a hash of the address; before them a byte for each of fewer
-// hashes, which counts the blocks that have it. Zeroed memory is an empty set.
+// Buckets of one cache line, found by a hash of the address; before them a byte for each 1 KiB of
+// the address space, kHints of them in turn, which counts the blocks that begin there: what a
+// program makes and drops in a loop lies close together, so that few lines of the cache are asked.
+// Zeroed memory is an empty set.
 template <size_t kBuckets, size_t kHints>
 class KnownBlocks {
  public:
   bool MayHave(const void* block) const {
     return hints_[HintOf(block)].load(std::memory_order_relaxed) != 0;
+  }
+
+  // From now on every block may be there.
+  void HaveAll() {
+    for (std::atomic<uint8_t>& hint : hints_) hint.store(kMany, std::memory_order_relaxed);
   }
 
   // False: its bucket is full.
@@ -62,7 +69,9 @@ class KnownBlocks {
   static uint64_t Hash(const void* block) {
     return (reinterpret_cast<uintptr_t>(block) >> 4) * 0x9e3779b97f4a7c15u;
   }
-  static size_t HintOf(const void* block) { return Hash(block) >> 40 & (kHints - 1); }
+  static size_t HintOf(const void* block) {
+    return reinterpret_cast<uintptr_t>(block) >> 10 & (kHints - 1);
+  }
   std::atomic<uintptr_t> (&BucketOf(const void* block))[8] {
     return buckets_[Hash(block) >> 32 & (kBuckets - 1)].slots;
   }

@@ -32,6 +32,23 @@ TEST(KnownBlocks, AFullBucketRefuses) {
   EXPECT_FALSE(known->MayHave(Block(1)));
 }
 
+// The bytes before the buckets are of neighbourhoods: one held block asks for a look at 1 KiB.
+TEST(KnownBlocks, MayHaveWhatLiesBeside) {
+  auto known = std::make_unique<KnownBlocks<16, 64>>();
+  ASSERT_TRUE(known->Add(Block(16)));  // at 1024
+  EXPECT_TRUE(known->MayHave(Block(31)));
+  EXPECT_FALSE(known->MayHave(Block(15)));
+  EXPECT_FALSE(known->MayHave(Block(32)));
+}
+
+TEST(KnownBlocks, HaveAll) {
+  auto known = std::make_unique<KnownBlocks<16, 64>>();
+  known->HaveAll();
+  ASSERT_TRUE(known->Add(Block(1)));
+  EXPECT_TRUE(known->Remove(Block(1)));
+  for (size_t i = 0; i < 64 * 16; ++i) EXPECT_TRUE(known->MayHave(Block(i)));
+}
+
 // Of a block that one thread adds and another one takes out, nothing is left.
 TEST(KnownBlocks, TakesBlocksOfManyThreads) {
   auto known = std::make_unique<KnownBlocks<1024, 1024>>();

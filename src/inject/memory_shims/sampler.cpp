@@ -61,6 +61,7 @@ __attribute__((constructor)) void Start() {
   }
   g_api = api;
   g_all = api->interval_bytes == 0;
+  if (g_all) g_known.HaveAll();
   g_state = api->state;
   api->ready(&kShims);
 }
@@ -71,7 +72,7 @@ constinit const std::atomic<uint32_t>* g_state = &kOff;
 
 [[gnu::cold, gnu::noinline]] void LookAt(const void* block, size_t bytes, Source source) {
   ThreadSampler& own = t_sampler;
-  if (g_all) {
+  if (g_all || g_api == nullptr) {
     own.left = 0;
   } else if (own.random == 0) {
     BeginThread(own);
@@ -81,7 +82,7 @@ constinit const std::atomic<uint32_t>* g_state = &kOff;
   } else {
     own.left = Draw(own);
   }
-  if (block == nullptr) return;
+  if (block == nullptr || !On()) return;
   if (g_all) {
     g_api->allocated(block, bytes, source);
   } else if (!g_known.Add(block)) {
