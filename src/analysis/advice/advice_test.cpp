@@ -168,6 +168,21 @@ TEST(Advice, LaunchBoundLoop) {
   EXPECT_NE(findings[0].action.find("fuse operators with torch.compile"), std::string::npos);
 }
 
+TEST(Advice, AGraphCannotHoldWhatWaitsForTheGpuInForward) {
+  for (const bool waits : {false, true}) {
+    const auto findings = Loop().Run([&](StoreBuilder& build, ThreadId thread, int64_t t) {
+      build.Module(thread, "Model", "Model", t, t + 9 * kMs + 500'000);
+      SmallOperators(build, thread, t, {.launch = 30'000, .start = 36'000, .end = 38'000});
+      build.Operator(thread, "aten::nonzero", t + 1'000, t + 10'000);
+      if (waits) build.ApiCall(thread, "cudaStreamSynchronize", t + 2'000, t + 8'000);
+    });
+    const Finding* found = FindRule(findings, "launch-bound");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->action.find("A CUDA graph cannot hold") == 0, waits) << found->action;
+    EXPECT_EQ(found->patch.empty(), waits);
+  }
+}
+
 // Each recorded operator costs 20 us more than one that is not: without that the GPU is the limit.
 TEST(Advice, WhatOnlyTheRecordingSlowsDownIsNotBoundByLaunches) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {

@@ -21,7 +21,8 @@ constexpr RuleGroup kSameTime[] = {
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
-    {"small-operators", "slow-function"},        // a loop in forward
+    {"small-operators", "masked-loop", "slow-function", "cells-in-a-loop"},  // a loop in forward
+    {"masked-loop", "launch-bound", "host-sync", "small-kernels", "anomaly-detection"},
     {"work-beside-the-model", "slow-function"},  // a function of the loop's
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use

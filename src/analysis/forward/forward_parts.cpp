@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/forward/mask_loops.h"
 #include "analysis/forward/operator_loops.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/autograd_numbers.h"
@@ -30,7 +31,7 @@ constexpr uint64_t kLeastWithBackward = 10;
 // Operators in a row that autograd does not follow: no forward of what learns.
 constexpr uint32_t kMostNotFollowed = 16;
 
-enum class Role : uint8_t {
+enum class Role : uint16_t {
   kOther,
   kBatchedProduct,  // of matrices that both depend on the batch
   kProduct,         // with weights: a layer of its own
@@ -39,6 +40,7 @@ enum class Role : uint8_t {
   kCrossEntropy,
   kChoice,  // of rows
   kView,    // looks at memory in another way
+  kMask,    // looks for what is not zero
 };
 
 Role RoleOf(std::string_view name) {
@@ -57,18 +59,19 @@ Role RoleOf(std::string_view name) {
   if (name == "index" || name == "index_select" || name == "masked_select" || name == "gather") {
     return Role::kChoice;
   }
+  if (name == "nonzero") return Role::kMask;
   if (IsViewOperator(name)) return Role::kView;
   // aten::dropout is called to drop nothing, too.
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
 }
 
-constexpr uint8_t BitOf(Role role) { return static_cast<uint8_t>(1 << static_cast<int>(role)); }
+constexpr uint16_t BitOf(Role role) { return static_cast<uint16_t>(1 << static_cast<int>(role)); }
 
 // What is in an operator that no other encloses: rows [begin, end).
 struct Outermost {
   uint32_t begin = 0;
   uint32_t end = 0;
-  uint8_t roles = 0;
+  uint16_t roles = 0;
 
   bool Has(Role role) const { return (roles & BitOf(role)) != 0; }
 };
@@ -130,7 +133,10 @@ struct HeadFinder {
 class PartsFinder {
  public:
   PartsFinder(const Store& store, const ProcessSteps& main)
-      : store_(store), operators_(store.operator_calls), main_(main) {}
+      : store_(store),
+        operators_(store.operator_calls),
+        main_(main),
+        mask_loops_(store, main.thread) {}
 
   ForwardParts Find(const PhaseMarks& marks, const BackwardLinks& links, const Attribution& work) {
     const ThreadSpans::Rows rows = ThreadSpans(operators_.thread).Of(main_.thread);
@@ -156,10 +162,10 @@ class PartsFinder {
       Take(op);
       row = op.end;
     }
-    loops_.End();
+    Forget();
     AddLoops(links);
     std::vector<ForwardPart*> parts;
-    for (ForwardPart* part : {&found_.attention, &found_.head, &found_.loops}) {
+    for (ForwardPart* part : {&found_.attention, &found_.head, &found_.loops, &found_.mask_loops}) {
       if (part->count > 0) parts.push_back(part);
     }
     if (parts.empty()) return {};
@@ -178,13 +184,14 @@ class PartsFinder {
     }
     // It looks up rows of its table, not positions of the batch.
     if (store_.Text(operators_.name[row]) == "aten::embedding") {
-      op.roles &= static_cast<uint8_t>(~BitOf(Role::kChoice));
+      op.roles &= static_cast<uint16_t>(~BitOf(Role::kChoice));
     }
     return op;
   }
 
   void Take(const Outermost& op) {
     TakeInLoop(op);
+    mask_loops_.Take(StretchOf(op), operators_.name[op.begin], op.Has(Role::kMask));
     if (attention_.Ends(op)) {
       Add(attention_.first, op.begin, op.begin, found_.attention);
       found_.attention_drops = found_.attention_drops || attention_.drops;
@@ -213,31 +220,42 @@ class PartsFinder {
     not_followed_ = number == number_ ? not_followed_ + 1 : 0;
     number_ = number;
     if (not_followed_ > kMostNotFollowed) return loops_.End();
+    loops_.Take(StretchOf(op), operators_.name[op.begin],
+                KnownRole(operators_.name[op.begin]) != Role::kView,
+                ModulesBefore(operators_.start_ns[op.begin]));
+  }
+
+  OperatorStretch StretchOf(const Outermost& op) const {
     const int64_t start_ns = operators_.start_ns[op.begin];
-    loops_.Take({.begin = op.begin,
-                 .end = op.end,
-                 .span = {start_ns, ClosedEnd(store_, start_ns, operators_.end_ns[op.begin])}},
-                operators_.name[op.begin], KnownRole(operators_.name[op.begin]) != Role::kView,
-                ModulesBefore(start_ns));
+    return {.begin = op.begin,
+            .end = op.end,
+            .span = {start_ns, ClosedEnd(store_, start_ns, operators_.end_ns[op.begin])}};
   }
 
   // Those that have a backward: others prepare data.
   void AddLoops(const BackwardLinks& links) {
-    if (loops_.found().empty()) return;
+    if (loops_.found().empty() && mask_loops_.found().empty()) return;
     std::vector<bool> has_backward(operators_.size());
     for (const BackwardLink& link : links.links()) has_backward[link.forward.row()] = true;
+    const auto learning = [&](const OperatorStretch& stretch) {
+      return uint64_t(std::count(has_backward.begin() + stretch.begin,
+                                 has_backward.begin() + stretch.end, true));
+    };
     for (const OperatorLoop& loop : loops_.found()) {
-      uint64_t learning = 0;
-      for (const OperatorStretch& stretch : loop.stretches) {
-        learning += uint64_t(std::count(has_backward.begin() + stretch.begin,
-                                        has_backward.begin() + stretch.end, true));
-      }
-      if (learning * kLeastWithBackward < loop.operators) continue;
+      uint64_t of_loop = 0;
+      for (const OperatorStretch& stretch : loop.stretches) of_loop += learning(stretch);
+      if (of_loop * kLeastWithBackward < loop.operators) continue;
       for (const OperatorStretch& stretch : loop.stretches) {
         Add(stretch.begin, stretch.end, stretch.begin, found_.loops);
         found_.loop_spans.push_back(stretch.span);
       }
       found_.loop_operators += loop.operators;
+    }
+    for (const MaskLoop& loop : mask_loops_.found()) {
+      if (learning(loop.stretch) < loop.rounds) continue;
+      Add(loop.stretch.begin, loop.stretch.end, loop.stretch.begin, found_.mask_loops);
+      found_.mask_loop_spans.push_back(loop.stretch.span);
+      found_.mask_rounds += loop.rounds;
     }
   }
 
@@ -245,6 +263,7 @@ class PartsFinder {
     attention_ = {};
     head_ = {};
     loops_.End();
+    mask_loops_.End();
   }
 
   // Rows [begin, end), in the module around row `named`.
@@ -300,6 +319,7 @@ class PartsFinder {
   AttentionFinder attention_;
   HeadFinder head_;
   OperatorLoops loops_;
+  MaskLoops mask_loops_;
   const ThreadSpans::Rows module_rows_ = ThreadSpans(store_.module_calls.thread).Of(main_.thread);
   uint32_t module_ = module_rows_.begin;
   int64_t number_ = -1;  // of the last operator, and how many before it had that too

@@ -4,7 +4,8 @@
 //   fused attention (scaled_dot_product_attention) keeps them on the chip.
 // - the head: the last product before a cross entropy, the loss and what lies between. It makes as
 //   many scores for a position that the loss leaves out as for any other.
-// - loops: small operators that autograd follows, one after the other, the same again and again.
+// - loops: small operators that autograd follows, one after the other, the same again and again;
+//   and those whose rounds each choose rows by a mask, by calls of modules too.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,9 @@ struct ForwardParts {
   ForwardPart loops;
   std::vector<TimeSpan> loop_spans;  // without pauses and long operators in between
   uint64_t loop_operators = 0;       // that compute, in all loops, without what these call in turn
+  ForwardPart mask_loops;
+  std::vector<TimeSpan> mask_loop_spans;  // from the first round of each to the last
+  uint64_t mask_rounds = 0;               // of all of them
 };
 
 ForwardParts FindForwardParts(const Store& store, const ProcessSteps* main, const PhaseMarks& marks,

@@ -5,8 +5,10 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/gpu/gpu_waits.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/step_lookup.h"
+#include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
@@ -79,6 +81,52 @@ std::string ShortKernelsText(const RunMeasures& run) {
   return ", " + Rounded(count) + " of them shorter than their launch";
 }
 
+// Waits for the GPU inside of a forward: for a number, or for how many rows there are.
+struct WaitsInForward {
+  double per_step = 0;
+  std::string_view first;  // the operator of the first; "": none
+};
+
+WaitsInForward FindWaitsInForward(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  const Store& store = *run.store;
+  const ModuleCallsTable& modules = store.module_calls;
+  WaitsInForward found;
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty()) return found;
+  if (modules.size() == 0) return found;
+  const OperatorCallsTable& operators = store.operator_calls;
+  const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
+  const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
+  StepLookup lookup(main);
+  uint64_t count = 0;
+  for (const GpuWait& wait : FindGpuWaits(store, main->thread)) {
+    if (wait.kind != PhaseKind::kGpuWait || !lookup.IsSteadyAt(wait.start_ns)) continue;
+    if (in_modules.Innermost(main->thread, wait.start_ns) == kNoRow) continue;
+    const uint32_t op = in_operators.Innermost(main->thread, wait.start_ns);
+    if (op == kNoRow) continue;
+    if (count++ == 0) found.first = store.Text(operators.name[op]);
+  }
+  found.per_step = double(count) / double(main->steady.size());
+  return found;
+}
+
+// What to do about launches, where the step replays no graph yet.
+std::string ActionOf(const RunMeasures& run, const WaitsInForward& waits) {
+  const std::string fuse = IsCompiled(run) ? "" : "fuse operators with torch.compile, ";
+  if (waits.per_step < kCallOfEveryStep) {
+    return "Capture the step in a CUDA graph (torch.compile(model, mode=\"reduce-overhead\") or "
+           "torch.cuda.make_graphed_callables), " +
+           fuse + "or raise the batch size.";
+  }
+  return "A CUDA graph cannot hold what waits for the GPU: " + MeanCountText(waits.per_step) +
+         (waits.per_step < 1.5 ? " call" : " calls") + " a step in forward, such as " +
+         std::string(waits.first) +
+         ". Take these out first: torch.where, index_add or scatter_reduce instead of rows that a "
+         "mask chooses, no number of a tensor on the GPU as size or condition. Then capture the "
+         "step (torch.compile(model, mode=\"reduce-overhead\")); meanwhile " +
+         fuse + "or raise the batch size.";
+}
+
 Evidence PartOf(const RunMeasures& run, GpuPart part) {
   return {
       .kind = "part", .name = std::string(GpuPartName(part)), .per_step_ns = GpuPartNs(run, part)};
@@ -130,6 +178,7 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
   const double gain_ns = std::min(idle_ns * kLaunchBoundGain, UnrecordedIdleNs(run));
   const double graphs = GraphsPerStep(run);
   const bool replays = graphs >= kCallOfEveryStep;
+  const WaitsInForward waits = replays ? WaitsInForward{} : FindWaitsInForward(run);
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
@@ -142,19 +191,16 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                            " CUDA graphs already; what lies between them is launched one by one. "
                            "Capture that too (loss, optimizer, copies into static inputs), look "
                            "for graph breaks (TORCH_LOGS=graph_breaks), or raise the batch size."
-                     : std::string("Capture the step in a CUDA graph (torch.compile(model, "
-                                   "mode=\"reduce-overhead\") or "
-                                   "torch.cuda.make_graphed_callables), ") +
-                           (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
-                           "or raise the batch size.",
+                     : ActionOf(run, waits),
        .gain_ns = gain_ns,
        .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
        .evidence = PartsBeforeLaunch(run),
-       .patch = replays ? Patch{}
-                        : Patch{.place = "",
-                                .diff = "-model = Model().cuda()\n"
-                                        "+model = torch.compile(Model().cuda(), "
-                                        "mode=\"reduce-overhead\")\n"}});
+       .patch = replays || waits.per_step >= kCallOfEveryStep
+                    ? Patch{}
+                    : Patch{.place = "",
+                            .diff = "-model = Model().cuda()\n"
+                                    "+model = torch.compile(Model().cuda(), "
+                                    "mode=\"reduce-overhead\")\n"}});
 }
 
 void SharedGpu(const RunMeasures& run, Findings* findings) {

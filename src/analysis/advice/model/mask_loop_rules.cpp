@@ -1,0 +1,70 @@
+// Loops in forward whose rounds choose rows by a mask (forward/mask_loops.h).
+#include <algorithm>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+
+namespace batchlight::advice {
+namespace {
+
+// By which a step gets shorter without what the CPU does for it and without its work on the GPU.
+double RemovableNs(const RunMeasures& run, double cpu_ns, double gpu_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr) return cpu_ns;
+  const double other_ns = std::max(0.0, gpu->busy_share * gpu->window.mean - gpu_ns);
+  return std::min(cpu_ns, std::max(0.0, gpu->window.mean - other_ns));
+}
+
+constexpr std::string_view kSegments =
+    "-out = torch.stack([f(h[group == g]).sum(0) for g in range(n)])\n"
+    "+out = h.new_zeros(n, h.shape[1]).index_add(0, group, f(h))\n";
+
+}  // namespace
+
+// Graphs, pictures or classes of a batch, one by one: each round looks at all rows to find its own,
+// waits for how many they are, and launches for these few what could be launched once for all.
+void MaskLoop(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  const ForwardParts& parts = run.forward_parts;
+  if (main == nullptr || main->steady.empty() || step_ns <= 0) return;
+  const auto steps = double(main->steady.size());
+  const double rounds = double(parts.mask_rounds) / steps;
+  double forward_ns = 0;
+  for (const TimeSpan& span : parts.mask_loop_spans) {
+    forward_ns += double(span.end_ns - span.start_ns);
+  }
+  const double loops_ns = (forward_ns + double(parts.mask_loops.backward_ns)) / steps;
+  const double gain_ns =
+      RemovableNs(run, loops_ns, double(parts.mask_loops.gpu_ns) / steps) * kMaskLoopGain;
+  if (loops_ns < kMaskLoop * step_ns || gain_ns < kMaskLoop * kMaskLoopGain * step_ns) return;
+  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, parts.mask_loop_spans);
+  std::string where = FunctionTexts(*run.store, sampled, 1);
+  if (where.empty() && !parts.mask_loops.module.IsNone()) {
+    where = '`' + std::string(run.store->Text(parts.mask_loops.module)) + '`';
+  }
+  const std::string share = PercentOf(loops_ns / step_ns);
+  findings->push_back(
+      {.title = (where.empty() ? std::string("A loop") : where) + " chooses rows by a mask " +
+                MeanCountText(rounds) + " times a step, one after the other: " + share + " of it",
+       .seen = "In forward the same operators come " + MeanCountText(rounds) +
+               " times a step, each time on rows that a boolean index or nonzero() chooses; with "
+               "their backward that takes " +
+               TimeOf(loops_ns) + " of a step (" + share + ").",
+       .why = std::string("Each round looks at all rows to find a few") +
+              (run.gpu.empty() ? "" : ", waits for the GPU to know how many") +
+              ", and costs its calls; backward fills a tensor of all rows for each of them.",
+       .action = "Do it for all groups at once: index_add, scatter_reduce or segment operations "
+                 "(torch.segment_reduce, torch_scatter) over the rows, with the number of each "
+                 "row's group; sort by group, or pad to the largest and mask. Where a round needs "
+                 "the one before, torch.where instead of choosing rows.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = loops_ns * kMaskLoopUncertainty,
+       .evidence = {{.kind = "module",
+                     .name = std::string(run.store->Text(parts.mask_loops.module)),
+                     .count = parts.mask_rounds,
+                     .per_step_ns = loops_ns}},
+       .patch = {.place = "", .diff = std::string(kSegments)}});
+}
+
+}  // namespace batchlight::advice
