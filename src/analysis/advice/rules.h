@@ -59,6 +59,9 @@ double EffectiveNs(const RunMeasures& run, double kernel_ns);
 // Whether attention is written out where it could be fused, and takes enough of a step to be told.
 // (model/forward_part_rules.cpp)
 bool IsAttentionWrittenOut(const RunMeasures& run);
+// What backward computes again of the forward, ns a step; 0: nothing, or too little to be told.
+// (model/forward_rules.cpp)
+double RecomputedNs(const RunMeasures& run);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU is slow to
 // launch, faster kernels help only as far as the CPU ever waits for the GPU. `cpu_ns`: what
 // the CPU is spared by the same change. (gpu/cpu_slack.cpp)

@@ -3,6 +3,8 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/numbers/time_span.h"
+#include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
@@ -92,9 +94,40 @@ bool IsPointwise(const KernelRow& kernel) {
   }
 }
 
+// Kernels that have a finding of their own: of attention that is written out, and of a forward that
+// backward runs again.
+class ToldElsewhere {
+ public:
+  explicit ToldElsewhere(const RunMeasures& run)
+      : run_(run), attention_(IsAttentionWrittenOut(run)), again_(RecomputedNs(run) > 0) {
+    const ProcessSteps* main = run.steps.Main();
+    if (!again_ || main == nullptr || main->thread.IsNone()) return;
+    for (const PhaseMark& mark : run.inputs->marks.Outermost(main->thread, PhaseKind::kBackward)) {
+      AddSpan(backwards_, mark.start_ns, mark.end_ns);
+    }
+  }
+
+  // A row of kernels, launched at that time.
+  bool Has(size_t kernel, int64_t at_ns) {
+    const WorkOwner& owner = run_.work.kernels[kernel];
+    if (attention_ && run_.forward_parts.attention.Launched(owner)) return true;
+    if (!again_ || owner.module.IsNone()) return false;
+    const ModuleCallsTable& calls = run_.store->module_calls;
+    const int64_t start_ns = calls.start_ns[owner.module.row()];
+    const int64_t end_ns = calls.end_ns[owner.module.row()];
+    return start_ns <= at_ns && at_ns < end_ns &&
+           NsInside(backwards_, start_ns, start_ns + 1, at_) > 0;
+  }
+
+ private:
+  const RunMeasures& run_;
+  bool attention_, again_;
+  std::vector<TimeSpan> backwards_;
+  size_t at_ = 0;
+};
+
 // What one kernel for each row of neighbours would save, ns a step: it passes over the memory that
-// the longest of them does, and a little more. A kernel with no such neighbour stays as it is, and
-// attention that is written out has a finding of its own.
+// the longest of them does, and a little more. A kernel with no such neighbour stays as it is.
 double FusableNs(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steady.empty()) return 0;
@@ -104,7 +137,7 @@ double FusableNs(const RunMeasures& run) {
     int64_t total_ns = 0;
     int64_t longest_ns = 0;
   };
-  const bool without_attention = IsAttentionWrittenOut(run);
+  ToldElsewhere elsewhere(run);
   std::unordered_map<uint32_t, Row> rows;  // by stream
   double saved_ns = 0;
   const auto end_row = [&](Row& row) {
@@ -126,8 +159,7 @@ double FusableNs(const RunMeasures& run) {
     step = lookup.RowAt(at_ns);
     Row& row = rows[kernels.stream[i]];
     const auto known = is_pointwise.find(kernels.demangled_name[i]);
-    if (known == is_pointwise.end() || !known->second ||
-        (without_attention && run.forward_parts.attention.Launched(run.work.kernels[i]))) {
+    if (known == is_pointwise.end() || !known->second || elsewhere.Has(i, at_ns)) {
       end_row(row);
       continue;
     }

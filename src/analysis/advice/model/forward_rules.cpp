@@ -1,6 +1,7 @@
 // Forwards that could be fewer or larger: of models that learn nothing, of small batches whose
 // gradients are summed up, of cells in a loop, and those that backward runs again.
 #include <algorithm>
+#include <utility>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/processor_wait.h"
@@ -267,24 +268,54 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
                          std::to_string(std::max<uint32_t>(1, main->micro_batches / 4)) + "\n"}});
 }
 
+namespace {
+
+struct Recomputed {
+  double gpu_ns = 0;  // of a step: on the GPU, or 0 without one
+  double cpu_ns = 0;
+  const ModuleRow* most = nullptr;
+  uint32_t modules = 0;  // that no other recomputed one calls
+};
+
+Recomputed FindRecomputed(const RunMeasures& run) {
+  Recomputed found;
+  if (!run.modules.has_recompute) return found;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.recomputed_calls == 0) continue;
+    const bool inside = row.parent >= 0 && run.modules.rows[size_t(row.parent)].recomputed_calls;
+    found.cpu_ns += row.recompute_self_per_step_ns;
+    if (inside) continue;
+    found.gpu_ns += row.gpu_recompute_per_step_ns;
+    ++found.modules;
+    if (found.most == nullptr || row.recompute_ns > found.most->recompute_ns) found.most = &row;
+  }
+  return found;
+}
+
+// By which a step gets shorter without it: the GPU's work, and as large a part of what the GPU
+// idles between its kernels, as far as the CPU is spared too.
+double WithoutRecomputing(const RunMeasures& run, const Recomputed& again) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->busy_share <= 0) return again.cpu_ns;
+  return WithinCpuSlack(run, again.gpu_ns / gpu->busy_share, again.cpu_ns);
+}
+
+}  // namespace
+
+double RecomputedNs(const RunMeasures& run) {
+  const Recomputed again = FindRecomputed(run);
+  const double ns = run.gpu.empty() ? again.cpu_ns : again.gpu_ns;
+  return again.most == nullptr || ns < kRecomputeShare * MeanStepNs(run) ? 0 : ns;
+}
+
 // Activation checkpointing trades time for memory. Whether the memory would be there without it is
 // not recorded: the finding says what the trade costs.
 void RecomputedForward(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
-  if (step_ns <= 0 || !run.modules.has_recompute) return;
-  double again_ns = 0;
-  const ModuleRow* most = nullptr;
-  uint32_t checkpointed = 0;
-  for (const ModuleRow& row : run.modules.rows) {
-    const double own_ns =
-        run.gpu.empty() ? row.recompute_self_per_step_ns : row.gpu_recompute_per_step_ns;
-    const bool inside = row.parent >= 0 && run.modules.rows[size_t(row.parent)].recomputed_calls;
-    if (row.recomputed_calls == 0 || (inside && !run.gpu.empty())) continue;
-    again_ns += own_ns;
-    checkpointed += !inside;
-    if (!inside && (most == nullptr || row.recompute_ns > most->recompute_ns)) most = &row;
-  }
-  if (most == nullptr || again_ns < kRecomputeShare * step_ns) return;
+  const double again_ns = RecomputedNs(run);
+  if (step_ns <= 0 || again_ns <= 0) return;
+  const Recomputed again = FindRecomputed(run);
+  const auto [most, checkpointed] = std::pair(again.most, again.modules);
   const std::string what =
       checkpointed == 1 ? '`' + most->path + '`'
                         : std::to_string(checkpointed) + " modules (`" + most->path + "`, ...)";
@@ -298,7 +329,7 @@ void RecomputedForward(const RunMeasures& run, Findings* findings) {
        .action = "If memory allows, switch checkpointing off (gradient_checkpointing=False), or "
                  "checkpoint every second block only; where it does not, a smaller batch without "
                  "checkpointing may be as fast.",
-       .gain_ns = (run.gpu.empty() ? again_ns : WithinCpuSlack(run, again_ns)) * kRecomputeGain,
+       .gain_ns = WithoutRecomputing(run, again) * kRecomputeGain,
        .uncertainty_ns = again_ns * kRecomputeUncertainty,
        .evidence = {{.kind = "module",
                      .name = most->path,
