@@ -65,8 +65,9 @@ TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {
   }
 }
 
-// 150 kernels of 2 us in the optimizer's 4 of 10 ms.
-Finding OnGpu(const char* optimizer) {
+// 150 kernels of 2 us in the optimizer's 4 of 10 ms, and as many waits where it `waits`; the
+// model's kernel before it takes 3 ms.
+Finding OnGpu(const char* optimizer, bool waits = false) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0; i < 20; ++i) {
@@ -76,7 +77,9 @@ Finding OnGpu(const char* optimizer) {
     for (int64_t k = 0; k < 150; ++k) {
       const int64_t start = at + 5 * kMs + k * 20'000;
       build.Kernel(thread, "vectorized_elementwise_kernel", start, start + 4000, start + 6000);
+      if (waits) build.ApiCall(thread, "cudaStreamSynchronize", start + 8000, start + 9000);
     }
+    build.Kernel(thread, "nvjet_hsh_128", at + kMs, at + 2 * kMs, at + 5 * kMs);
   }
   const Store store = build.Build();
   for (Finding& finding : BuildOverview(store).findings) {
@@ -93,6 +96,14 @@ TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
   EXPECT_EQ(own.action.find("Write the update of LARS for all parameters at once"), 0u)
       << own.action;
   EXPECT_TRUE(own.patch.diff.empty());
+}
+
+TEST(OptimizerRules, OneThatWaitsForEachParameterKeepsTheLoopFromRunningAhead) {
+  const Finding ahead = OnGpu("Optimizer.step#LARS.step");
+  const Finding waits = OnGpu("Optimizer.step#LARS.step", true);
+  EXPECT_NEAR(waits.gain_ns, 0.85 * 4 * kMs, 0.1 * kMs);
+  EXPECT_LT(ahead.gain_ns, 0.6 * waits.gain_ns);
+  EXPECT_NE(waits.seen.find("150 times it waits for the GPU"), std::string::npos) << waits.seen;
 }
 
 // With large parameters foreach is slower.
