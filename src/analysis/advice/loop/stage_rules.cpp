@@ -11,6 +11,7 @@
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/phases/phase_marks.h"
 #include "analysis/stages/stages.h"
 #include "store/interval_index.h"
 
@@ -338,10 +339,52 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
       findings);
 }
 
+namespace {
+
+// Of the start-up, beside imports: calls of modules and backwards of a program that compiles before
+// its first step. They wait for compilers, in this thread and in others, for longer than what is
+// told as compilation: no file keeps that.
+double WarmingUpNs(const RunMeasures& run, const ProcessStages& stages) {
+  const ProcessSteps* main = run.steps.Main();
+  const ModuleCallsTable& calls = run.store->module_calls;
+  const std::vector<TimeSpan> compiled = SpansOf(stages, StageKind::kCompile);
+  const std::vector<TimeSpan> start_up = SpansOf(stages, StageKind::kStartUp);
+  if (main == nullptr || main->thread.IsNone() || start_up.empty()) return 0;
+  if (compiled.empty() || compiled.front().start_ns > start_up.back().end_ns) return 0;
+  std::vector<TimeSpan> model;
+  const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main->thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    if (calls.start_ns[row] >= start_up.back().end_ns) break;
+    model.push_back({calls.start_ns[row], calls.end_ns[row]});
+  }
+  for (const PhaseMark& mark : run.inputs->marks.Outermost(main->thread, PhaseKind::kBackward)) {
+    model.push_back({mark.start_ns, mark.end_ns});
+  }
+  std::vector<TimeSpan> imports;
+  const PhaseCallsTable& phases = run.store->phase_calls;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != Phase::kImport || phases.thread[row] != main->thread) continue;
+    imports.push_back({phases.start_ns[row], phases.end_ns[row]});
+  }
+  const auto is_open = [](const TimeSpan& span) { return span.end_ns == kOpenEnd; };
+  std::erase_if(model, is_open);
+  std::erase_if(imports, is_open);
+  const std::vector<TimeSpan> imported = UnionOf(std::move(imports));
+  double total_ns = 0;
+  for (const TimeSpan& span : UnionOf(std::move(model))) {
+    VisitGaps(imported, span.start_ns, span.end_ns, [&](int64_t from_ns, int64_t to_ns) {
+      total_ns += double(NsInside(start_up, from_ns, to_ns));
+    });
+  }
+  return total_ns;
+}
+
+}  // namespace
+
 void SetUpCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
-  if (stages == nullptr) return;
-  const auto set_up_ns = double(stages->start_up.set_up_ns);
+  if (stages == nullptr || !IsWorthAWord(run, double(stages->start_up.set_up_ns))) return;
+  const double set_up_ns = double(stages->start_up.set_up_ns) - WarmingUpNs(run, *stages);
   if (!IsWorthAWord(run, set_up_ns)) return;
   AddOnce(
       set_up_ns,

@@ -216,6 +216,31 @@ TEST(StageRules, ARunThatStartsAtOnceHasNothingToSetUp) {
   }
 }
 
+// A forward and a backward before the loop, of 5 s together, and 20 steps of 100 ms.
+std::vector<Finding> FindingsOfWarmingUp(bool compiles) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 50 * kMs, 50 * kMs);
+  if (compiles) build.Phase(thread, Phase::kCompile, "compile", 300 * kMs, 900 * kMs);
+  build.Module(thread, "Net", "Net", 200 * kMs, 2000 * kMs);
+  build.Phase(thread, Phase::kBackward, "backward", 2000 * kMs, 5200 * kMs);
+  build.Phase(thread, Phase::kEvaluationCall, "eval, no_grad", 5200 * kMs, 5300 * kMs);
+  int64_t t = 5400 * kMs;
+  for (int step = 0; step < 20; ++step, t += 100 * kMs) {
+    build.Module(thread, "Net", "Net", t, t + 50 * kMs);
+    build.Phase(thread, Phase::kBackward, "backward", t + 50 * kMs, t + 80 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 80 * kMs,
+                t + 99 * kMs);
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(StageRules, WhatWaitsForCompilersIsNoSetUpThatAFileKeeps) {
+  EXPECT_NE(FindRule(FindingsOfWarmingUp(false), "set-up-cost"), nullptr);
+  EXPECT_EQ(FindRule(FindingsOfWarmingUp(true), "set-up-cost"), nullptr);
+}
+
 // Nine seconds of imports, then ten steps of 100 ms.
 std::vector<Finding> FindingsOfImports(std::string_view package) {
   StoreBuilder build;
