@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/breakdown/freed_batches.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
@@ -32,6 +33,8 @@ struct Spent {
 // its own: done in some steps only.
 constexpr double kLeastRare = 0.3;
 constexpr double kRareTimes = 3;
+// On the stack for so much of the loop, a function runs it.
+constexpr double kRunsTheLoop = 0.9;
 
 bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseKind::kUserRange; }
 
@@ -177,6 +180,16 @@ class Search {
     return rare;
   }
 
+  // Functions that are on nearly all stacks of the loop.
+  std::map<FunctionName, int64_t> RunningTheLoop(const std::vector<TimeSpan>& whole,
+                                                 int64_t whole_ns) const {
+    std::map<FunctionName, int64_t> functions = samples_.OnStacks(steps_.thread, whole);
+    std::erase_if(functions, [&](const auto& function) {
+      return double(function.second) < kRunsTheLoop * double(whole_ns);
+    });
+    return functions;
+  }
+
   LoopWork Collect() const {
     LoopWork work;
     const auto count = double(steps_.steady.size());
@@ -207,9 +220,13 @@ class Search {
     }
     Sort(&work.python.places);
     if (!samples_.empty()) {
-      work.python.functions = samples_.During(steps_.thread, python_spans_);
-      work.python.whole = samples_.During(
-          steps_.thread, {{steps_.steps.front().start_ns, steps_.steps.back().end_ns}});
+      const std::vector<TimeSpan> whole = {
+          {steps_.steps.front().start_ns, steps_.steps.back().end_ns}};
+      work.python.whole = samples_.During(steps_.thread, whole);
+      const auto loop = RunningTheLoop(whole, work.python.whole.all_ns);
+      work.python.functions = samples_.OfProgram(loop, steps_.thread, python_spans_);
+      work.python.of_packages = samples_.OfPackages(loop, steps_.thread, python_spans_);
+      work.python.freeing_ns = double(FreeingNs(store_, steps_, samples_, python_spans_)) / count;
       work.python.rare = FindRare();
       work.hot = FindHotFunction(inputs_, steps_, samples_);
       work.operators.functions = samples_.During(steps_.thread, loose_spans_);

@@ -42,8 +42,11 @@ struct OwnPython {
   double per_step_ns = 0;
   std::vector<WorkPlace> places;
   SampledTime functions;  // that ran meanwhile, where Python was sampled
-  SampledTime whole;      // of the whole loop
+  // Functions of the packages that run the loop (a Trainer's), where they ran and not the program.
+  SampledTime of_packages;
+  SampledTime whole;  // of the whole loop
   RarePython rare;
+  double freeing_ns = 0;  // of a mean step: batches are freed behind their copy (freed_batches.h)
 };
 
 struct LooseOperators {

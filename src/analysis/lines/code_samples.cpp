@@ -152,6 +152,35 @@ SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& sp
   return SumBy(thread, spans, [&](PythonStackId stack) { return InnermostOwn(stack); });
 }
 
+PythonFrameId CodeSamples::OfPackageInLoop(const std::map<FunctionName, int64_t>& loop,
+                                           PythonStackId stack) const {
+  if (lines_.Of(stack).imports || lines_.Of(stack).loads) return {};
+  PythonFrameId innermost;
+  bool runs_loop = false;
+  for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+    const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+    if (frame.IsNone() || !is_shown_[frame.row()]) continue;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
+    if (OwnerOfSource(store_.Text(place.file)) == SourceOwner::kUser) break;
+    if (innermost.IsNone()) innermost = frame;
+    runs_loop = runs_loop ||
+                loop.contains({place.file, std::string(Enclosing(store_.Text(place.function)))});
+  }
+  return runs_loop ? innermost : PythonFrameId::None();
+}
+
+SampledTime CodeSamples::OfProgram(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                                   const std::vector<TimeSpan>& spans) const {
+  return SumBy(thread, spans, [&](PythonStackId stack) {
+    return OfPackageInLoop(loop, stack).IsNone() ? InnermostOwn(stack) : PythonFrameId::None();
+  });
+}
+
+SampledTime CodeSamples::OfPackages(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                                    const std::vector<TimeSpan>& spans) const {
+  return SumBy(thread, spans, [&](PythonStackId stack) { return OfPackageInLoop(loop, stack); });
+}
+
 SampledTime CodeSamples::InsideModules(ThreadId thread, const std::vector<TimeSpan>& spans) const {
   return SumBy(thread, spans, [&](PythonStackId stack) { return OutermostInModule(stack); });
 }

@@ -50,6 +50,13 @@ class CodeSamples {
   bool empty() const { return store_.python_samples.size() == 0; }
   // `spans`: ordered and disjoint.
   SampledTime During(ThreadId thread, const std::vector<TimeSpan>& spans) const;
+  // As During, without what a package does that runs the loop: `loop` holds functions of the
+  // user's and of packages, and on the stack one of these is inside of the user's innermost.
+  SampledTime OfProgram(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                        const std::vector<TimeSpan>& spans) const;
+  // That alone, by the package's innermost function.
+  SampledTime OfPackages(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                         const std::vector<TimeSpan>& spans) const;
   // By the outermost function of the user's own code on each stack that is none of `loop`: what
   // a loop calls, whatever that calls in turn.
   SampledTime CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
@@ -71,6 +78,9 @@ class CodeSamples {
   // The frame that a look is of: the innermost of the user's own, or the outermost inside a module.
   PythonFrameId InnermostOwn(PythonStackId stack) const;
   PythonFrameId OutermostInModule(PythonStackId stack) const;
+  // Of the package that runs the loop, if it runs; else None.
+  PythonFrameId OfPackageInLoop(const std::map<FunctionName, int64_t>& loop,
+                                PythonStackId stack) const;
   SampledFunction OutermostBut(const std::map<FunctionName, int64_t>& loop,
                                PythonStackId stack) const;
   template <typename Chooser>

@@ -171,11 +171,29 @@ PageableTraffic PageableTrafficOf(const RunMeasures& run) {
     if (copy.calls_per_step < kCallOfEveryStep) continue;
     (to_host ? found.from_device_bytes : found.to_device_bytes) += copy.bytes_per_step;
     found.copies += copy.calls_per_step;
-    found.ns +=
-        copy.calls == 0 ? 0 : double(copy.total_ns) / double(copy.calls) * copy.calls_per_step;
+    found.ns += copy.per_step_ns;
     found.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
   return found;
+}
+
+// Behind the copies of a batch its memory is freed, for so much of a step that the GPU idles.
+double ExposedFreeingNs(const RunMeasures& run) {
+  const double idle_ns =
+      GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
+  return std::clamp(run.loop_work.python.freeing_ns, 0.0, std::max(0.0, idle_ns));
+}
+
+std::string ActionForBatches(double bytes) {
+  return std::string(
+             "DataLoader(..., pin_memory=True) and tensor.to(device, "
+             "non_blocking=True).") +
+         (bytes < kLargeBatch
+              ? ""
+              : " " + Rounded(bytes / 1e6) +
+                    " MB a step are many: send pictures and sound in the type that they are stored "
+                    "in (uint8, int16: a quarter or half of float32's bytes), and convert, "
+                    "normalize and augment on the GPU.");
 }
 
 }  // namespace
@@ -199,12 +217,18 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
       to_host ? "Work with them on the GPU where that is possible (averages of weights, metrics), "
                 "or do it every N steps; what must go to the CPU goes into a pinned tensor: "
                 "torch.empty(..., pin_memory=True).copy_(tensor, non_blocking=True)."
-              : "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
+              : ActionForBatches(traffic.to_device_bytes);
   // From pinned memory, copies run at the rate of the bus and beside the computing: the exposed
   // part of them disappears, and the CPU no longer waits in them.
   const double exposed_ns = std::min(traffic.ns, ExposedCopyNs(run));
+  const double freeing_ns = to_host ? 0 : ExposedFreeingNs(run);
+  if (CanBeSeen(run, freeing_ns)) {
+    finding.seen += " Behind them the loop frees the batch's memory for " + TimeOf(freeing_ns) +
+                    ": what workers share is given back page by page.";
+  }
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
-                             exposed_ns * kPageableGain);
+                             exposed_ns * kPageableGain) +
+                    freeing_ns * kPageableGain;
   finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;
   finding.evidence = traffic.evidence;
   if (!to_host) {

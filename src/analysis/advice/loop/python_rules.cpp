@@ -17,9 +17,10 @@ double ShareOutsideOfPhases(const RunMeasures& run) {
   return PhaseShareOf(run, PhaseKind::kOther) + PhaseShareOf(run, PhaseKind::kUserRange);
 }
 
-// Without what gpu-held-back says of it.
+// Without what gpu-held-back and pageable-copy say of it.
 double GpuIdlePythonNs(const RunMeasures& run) {
-  return GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
+  return GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython) -
+         run.loop_work.python.freeing_ns;
 }
 
 std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::string_view kind) {
@@ -94,6 +95,36 @@ Finding WaitingPython(const RunMeasures& run, const std::string& names, const st
           .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};
 }
 
+// Of the time of `python`, in which a package runs the loop and the program is not called.
+double PartOfPackages(const OwnPython& python) {
+  double ns = 0;
+  for (const SampledFunction& function : python.of_packages.functions) ns += double(function.ns);
+  return python.of_packages.all_ns == 0 ? 0 : ns / double(python.of_packages.all_ns);
+}
+
+// A Trainer's own work for each batch: nothing that the program could write otherwise.
+Finding PythonOfPackages(const RunMeasures& run, double exposed_ns) {
+  const OwnPython& python = run.loop_work.python;
+  const Store& store = *run.store;
+  const SampledFunction& most = python.of_packages.functions.front();
+  const std::string name = FunctionText(store, most);
+  const std::string package(InstalledModule(store.Text(most.file)));
+  const std::string share = PercentOf(exposed_ns / MeanStepNs(run));
+  return {.title = name + ": " + share + " of a step is Python of " +
+                   (package.empty() ? "what runs the loop" : package),
+          .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share +
+                  ") the loop runs Python that calls no operator" +
+                  (run.gpu.empty() ? "" : " and the GPU idles") +
+                  ", in the package that runs it: most often in " + name + ".",
+          .why = "It does that for each batch, whatever the program is.",
+          .action =
+              "Look what it does there: callbacks, loggers and progress bars that can come "
+              "every N steps, checks that can be switched off.",
+          .gain_ns = exposed_ns * kPackagePythonGain,
+          .uncertainty_ns = exposed_ns * kPackagePythonGain,
+          .evidence = PythonEvidence(store, python.of_packages, exposed_ns, python.places)};
+}
+
 // What a few steps do for long. Said only where samples find it in the program's own functions, at
 // work: a machine that is busy with other things makes some steps long as well.
 void RarePythonWork(const RunMeasures& run, Findings* findings) {
@@ -130,7 +161,8 @@ double OwnPythonNs(const RunMeasures& run) {
   const OwnPython& python = run.loop_work.python;
   // By the median of its share of each step it can be more than the mean step has beside its
   // phases.
-  const double outside_ns = std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns);
+  const double outside_ns =
+      std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns) - python.freeing_ns;
   // A GPU that works meanwhile hides it.
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double exposed_ns = has_gpu ? std::min(outside_ns, GpuIdlePythonNs(run)) : outside_ns;
@@ -167,6 +199,10 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const double python_ns = OwnPythonNs(run);
   if (python_ns == 0) return RarePythonWork(run, findings);
   if (OnlyWaits(python.functions, python.whole)) return;
+  if (PartOfPackages(python) >= kMostOfPackages) {
+    findings->push_back(PythonOfPackages(run, python_ns));
+    return;
+  }
   const double tensors_ns = OwnCpuTensorsNs(run);
   const double exposed_ns = python_ns + tensors_ns;
   const std::string share = PercentOf(exposed_ns / step_ns);

@@ -84,6 +84,74 @@ std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
   return BuildOverview(store).findings;
 }
 
+// 20 steps of 10 ms of a loop that a package runs, which the main program calls: in 4 ms of each it
+// is in `advance` of the package, behind a copy of 1 ms where `copies`.
+std::vector<Finding> FindingsOfTrainer(bool copies) {
+  StoreBuilder build;
+  Store& store = build.store();
+  const auto stack = [&](const char* file, const char* function, uint32_t line,
+                         PythonStackId parent) {
+    store.python_frames.Append({.file = build.Text(file),
+                                .function = build.Text(function),
+                                .first_line = 1,
+                                .line = line});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+    return PythonStackId::At(store.python_stacks.size() - 1);
+  };
+  const char* package = "/usr/lib/python3/site-packages/lightning/loop.py";
+  const PythonStackId main = stack("/home/u/train.py", "<module>", 169, PythonStackId::None());
+  const PythonStackId run = stack(package, "Loop.run", 153, main);
+  const PythonStackId advance = stack(package, "Loop.advance", 322, run);
+  const PythonStackId move = stack(package, "move_to_device", 80, advance);
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  const auto sample = [&](PythonStackId at, int64_t from_ns, int64_t to_ns) {
+    store.python_samples.Append({.start_ns = from_ns,
+                                 .end_ns = to_ns,
+                                 .thread = thread,
+                                 .python_stack = at,
+                                 .samples = 1,
+                                 .cpu_ns = to_ns - from_ns});
+  };
+  for (int64_t i = 0, t = 0; i < 20; ++i, t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    if (copies) {
+      build.Operator(thread, "aten::copy_", t, t + kMs);
+      build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice,
+                 64 << 20, t + 100, t + 1000, t + kMs - 1000);
+      store.api_calls.end_ns.back() = t + kMs - 500;
+      sample(move, t, t + kMs - 2000);
+    }
+    sample(advance, t + kMs, t + 5 * kMs - 1000);
+    sample(run, t + 5 * kMs, t + 9 * kMs);
+    build.Operator(thread, "aten::mm", t + 5 * kMs, t + 10 * kMs - 2000);
+    build.Kernel(thread, "nvjet_hsh_128", t + 5 * kMs + 1000, t + 5 * kMs + 9000,
+                 t + 10 * kMs - 3000);
+  }
+  const Store built = build.Build();
+  return BuildOverview(built).findings;
+}
+
+TEST(PythonRules, WhatAPackageDoesThatRunsTheLoopIsNotThePrograms) {
+  const auto findings = FindingsOfTrainer(false);
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`Loop.advance` (loop.py:322): "), 0u) << found->title;
+  EXPECT_NE(found->title.find("is Python of lightning"), std::string::npos) << found->title;
+  EXPECT_EQ(found->title.find("your own"), std::string::npos) << found->title;
+}
+
+// The line that copied goes on: it frees what it has copied.
+TEST(PythonRules, FreeingABatchBelongsToItsCopy) {
+  const auto findings = FindingsOfTrainer(true);
+  EXPECT_EQ(FindRule(findings, "python-work"), nullptr);
+  const Finding* found = FindRule(findings, "pageable-copy");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.85 * (1 + 4) * kMs, 0.1 * kMs);
+  EXPECT_NE(found->seen.find("frees the batch's memory"), std::string::npos) << found->seen;
+  EXPECT_NE(found->action.find("uint8"), std::string::npos) << found->action;
+}
+
 TEST(AdviceText, TimesHaveTheUnitsOfTheSummary) {
   EXPECT_EQ(TimeOf(647'000), "647 µs");
   EXPECT_EQ(TimeOf(999'700), "1.00 ms");
