@@ -103,6 +103,8 @@ struct ControlPage {
   std::atomic<uint32_t> measure_pid;
   std::atomic<uint32_t> counters_from;
   std::atomic<uint32_t> stalls_from;
+  // The tool's process group, where it leads none: the program would be in it but for us.
+  uint32_t tool_group;
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

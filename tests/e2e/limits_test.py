@@ -174,5 +174,27 @@ class AFileSystemThatHangs(InFolder):
         self.assertEqual(count(self.opens("disk/run.batchlight"), "OpEnd"), WARM_UP + COUNT)
 
 
+class TheProgramBeginsASession(InFolder):
+    def test_as_it_may_without_us(self):
+        """A script's child leads no process group, so it may call setsid(); a shell's job may not."""
+        text = ("import os, subprocess, sys\n"
+                "try: print(os.setsid() or os.getsid(0) == os.getpgrp() == os.getpid(), flush=True)\n"
+                "except OSError as error: print(error)\n"
+                "child = 'import os; os.setsid()'\n"
+                "for lead in 0, 1:\n"
+                "    print(subprocess.call([sys.executable, '-c', child], stderr=subprocess.DEVNULL,\n"
+                "                          preexec_fn=lambda: lead and os.setpgid(0, 0)))\n"
+                "sys.exit(5)\n")
+        for leads in (False, True):
+            options = {"start_new_session": leads, "cwd": self.folder}
+            with self.subTest(leads=leads):
+                alone = run("/usr/bin/python3", "-c", text, **options)
+                done = run(BATCHLIGHT, "profile", "-f", "-o", "run", "/usr/bin/python3", "-c", text,
+                           env=self.environment, **options)
+                self.assertEqual((done.stdout.split("batchlight ")[0], done.returncode),
+                                 (alone.stdout, alone.returncode), done.stderr)
+                self.opens("run.batchlight")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -37,6 +37,7 @@ Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
   page.trace = options.trace;
   page.budget_bytes = options.budget_bytes;
   page.session_start_ns = MonotonicNow();
+  page.tool_group = getpgrp() != getpid() ? static_cast<uint32_t>(getpgrp()) : 0;
   page.capture_registered_only = options.registered_only ? 1 : 0;
   page.domain_filter = options.domains.empty() ? 0 : options.exclude_domains ? 2 : 1;
   RETURN_IF_ERROR(CopyText(page.capture_message, options.capture.range_message, "--nvtx-capture"));

@@ -63,6 +63,7 @@ void AttachNow() {
   FindInterposed();
   FindInterposedWaits();
   FindInterposedUsers();
+  FindInterposedSession();
   Guard guard;
   sys::ErrnoSaver errno_saver;
   if (!MapControlPage()) return;

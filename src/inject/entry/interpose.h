@@ -1,5 +1,5 @@
 // Interposed functions of the C library: _exit, _Exit, execve, execv; wait and its like; setuid and
-// its like.
+// its like; setsid.
 #pragma once
 
 #include "inject/rt/guard.h"
@@ -10,6 +10,7 @@ namespace batchlight::inject {
 void FindInterposed();
 void FindInterposedWaits();
 void FindInterposedUsers();
+void FindInterposedSession();
 
 // What a child of vfork, which writes nothing itself, has left to be said.
 void SayForChild(const Guard& guard);
