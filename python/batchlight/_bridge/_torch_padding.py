@@ -55,7 +55,7 @@ class Meter:
     def look(self, batch):
         self.next_look = 0 if self.next_look >= LAST_LOOK else 2 * self.next_look
         try:
-            arrays = list(whole_numbers_of(batch))
+            arrays = unseen(list, whole_numbers_of(batch))
             self.count_targets(arrays)
             ids = max((array for array in arrays if is_ids(array)), key=lambda array: array.max(), default=None)
             if ids is None:
@@ -85,6 +85,26 @@ class Meter:
 LOADED, CALLED = Meter(), Meter()
 
 
+class Heard(Exception):
+    """A mode of the program's would hear that tensors are looked at."""
+
+
+def unseen(look, *arguments):
+    """look(*arguments), of which no __torch_function__ of the program's hears, a mode's or a class's."""
+    c = getattr(sys.modules.get("torch"), "_C", None)
+    if not hasattr(c, "DisableTorchFunction"):
+        return look(*arguments)
+    if not hasattr(c, "DisableTorchFunctionSubclass") and getattr(c, "_len_torch_function_stack", int)():
+        raise Heard  # before PyTorch 2.0 modes hear all the same
+    with c.DisableTorchFunction():
+        return look(*arguments)
+
+
+def operators_are_heard():
+    """Whether a mode of the program's sees every operator: numpy() of a tensor may be one."""
+    return getattr(getattr(sys.modules.get("torch"), "_C", None), "_len_torch_dispatch_stack", int)() > 0
+
+
 def items_of(batch):
     """What a dict or sequence holds, past whatever its class makes of asking: a batch that loads its
     parts when they are asked for is left alone."""
@@ -103,8 +123,10 @@ def is_ids(array):
 def whole_numbers_of(batch):
     """NumPy's views of the tensors in question, in one level of a dict or sequence."""
     torch = sys.modules.get("torch")
+    if operators_are_heard():
+        return
     for item in items_of(batch):
-        if torch is not None and not isinstance(item, torch.Tensor):
+        if torch is not None and type(item) is not torch.Tensor:  # of others numpy() may be anything
             continue
         shape = getattr(item, "shape", ())
         if (len(shape) != 2 or shape[1] < LEAST_WIDTH or not hasattr(item, "is_sparse")

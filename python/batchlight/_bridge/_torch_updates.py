@@ -7,6 +7,8 @@ FSDP's flat ones).
 """
 import _batchlight_native as _native
 
+from ._torch_padding import unseen
+
 MOST_OPTIMIZERS = 16
 MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted
 MOST_PATHS = 64
@@ -34,7 +36,7 @@ def say_precision(optimizer, step_name):
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if len(parameters) > MOST_PARAMETERS:
             return
-        counts = [(p.numel(), str(p.dtype) == "torch.float64") for p in parameters]
+        counts = unseen(lambda: [(p.numel(), str(p.dtype) == "torch.float64") for p in parameters])
         _numbers[step_name] = (sum(count for count, _ in counts),
                                sum(count for count, is_double in counts if is_double))
         # A list first: without a GIL another thread may add its optimizer meanwhile.
@@ -54,7 +56,7 @@ def say(optimizer, step_name):
         return
     _tries[step_name] = left - 1
     try:
-        paths = _paths(optimizer)
+        paths = unseen(_paths, optimizer)
     except Exception:  # parameters and modules may be anything
         paths = ()
     if paths:

@@ -10,7 +10,7 @@ import sys
 
 import _batchlight_native as _native
 
-from ._torch_padding import items_of
+from ._torch_padding import items_of, operators_are_heard, unseen
 
 LOOKS = 8               # calls: a loss takes its turn with the model
 LEAST_ELEMENTS = 1 << 20
@@ -28,11 +28,11 @@ def look_at_call(module, arguments, named):
         return
     try:
         # In torch.jit.trace sizes are tensors: to compare them would be part of what is traced.
-        if sys.modules["torch"]._C._get_tracing_state() is not None:
+        if sys.modules["torch"]._C._get_tracing_state() is not None or operators_are_heard():
             return
         _looked += 1
-        for item in _items(module, arguments, named):
-            _look(item)
+        items = _items(module, arguments, named)
+        unseen(lambda: [_look(item) for item in items])
     except Exception:  # arguments and modules may do anything when they are asked: nothing is said
         _looked = LOOKS
 
