@@ -100,8 +100,9 @@ class Attributor {
     if (range != kNoRow) owner.range = NvtxRangeId::At(range);
     if (op != kNoRow) {
       owner.op = OperatorCallId::At(op);
-      owner.backward = links_.IsInBackward(owner.op);
       owner.forward_op = links_.ForwardOf(owner.op);
+      // The engine sums up a bias's gradient, and gradients that meet, behind the function itself.
+      owner.backward = !owner.forward_op.IsNone() || links_.IsInBackward(owner.op);
     }
     if (!owner.forward_op.IsNone()) {
       // Inside a module's forward (activation checkpointing) the module around wins.

@@ -58,6 +58,24 @@ TEST(Attribution, BackwardKernelGoesToTheForwardModule) {
   EXPECT_EQ(ModulePath(store, owner.module), "encoder.linear");
 }
 
+// The sum of a bias's gradient, and of gradients that meet: in the engine's call, behind the
+// function.
+TEST(Attribution, WhatTheEngineDoesBehindAFunctionIsBackwardToo) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  build.Module(main, "encoder.linear", "Linear", 10, 100);
+  build.Operator(main, "aten::addmm", 20, 90, 5);
+  build.Operator(main, "autograd::engine::evaluate_function: AddmmBackward0", 190, 400);
+  build.Operator(main, "AddmmBackward0", 200, 300, 5, 1, OperatorScope::kBackward);
+  build.Operator(main, "aten::sum", 310, 350);
+  build.Kernel(main, "reduce", 320, 400, 500);
+  const Store store = build.Build();
+  const WorkOwner owner = Attribute(store).kernels[0];
+  EXPECT_TRUE(owner.backward);
+  EXPECT_EQ(OperatorName(store, owner.op), "aten::sum");
+  EXPECT_EQ(ModulePath(store, owner.module), "encoder.linear");
+}
+
 TEST(Attribution, GraphKernelGoesToItsCapture) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(7, "train.py"));
