@@ -73,4 +73,10 @@ double WithinCpuSlack(const RunMeasures& run, double gain_ns, double cpu_ns) {
   return std::min(gain_ns, cpu_ns + CpuSlackNs(run, *main));
 }
 
+double WithoutWorkNs(const RunMeasures& run, double gpu_ns, double cpu_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->busy_share <= 0) return gpu_ns;
+  return WithinCpuSlack(run, gpu_ns / gpu->busy_share, cpu_ns);
+}
+
 }  // namespace batchlight::advice

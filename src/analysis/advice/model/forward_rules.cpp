@@ -292,14 +292,6 @@ Recomputed FindRecomputed(const RunMeasures& run) {
   return found;
 }
 
-// By which a step gets shorter without it: the GPU's work, and as large a part of what the GPU
-// idles between its kernels, as far as the CPU is spared too.
-double WithoutRecomputing(const RunMeasures& run, const Recomputed& again) {
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr || gpu->busy_share <= 0) return again.cpu_ns;
-  return WithinCpuSlack(run, again.gpu_ns / gpu->busy_share, again.cpu_ns);
-}
-
 }  // namespace
 
 double RecomputedNs(const RunMeasures& run) {
@@ -329,7 +321,9 @@ void RecomputedForward(const RunMeasures& run, Findings* findings) {
        .action = "If memory allows, switch checkpointing off (gradient_checkpointing=False), or "
                  "checkpoint every second block only; where it does not, a smaller batch without "
                  "checkpointing may be as fast.",
-       .gain_ns = WithoutRecomputing(run, again) * kRecomputeGain,
+       .gain_ns =
+           (run.gpu.empty() ? again.cpu_ns : WithoutWorkNs(run, again.gpu_ns, again.cpu_ns)) *
+           kRecomputeGain,
        .uncertainty_ns = again_ns * kRecomputeUncertainty,
        .evidence = {{.kind = "module",
                      .name = most->path,

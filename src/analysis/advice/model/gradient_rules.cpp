@@ -18,7 +18,7 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
   const std::string share = PercentOf(unused_ns / step_ns) + " of a step";
   const bool never = !unused.updated_elsewhere;
   const double gain_ns =
-      (run.gpu.empty() ? unused_ns : WithinCpuSlack(run, unused_ns, cpu_ns)) * kUnusedGradientsGain;
+      (run.gpu.empty() ? unused_ns : WithoutWorkNs(run, unused_ns, cpu_ns)) * kUnusedGradientsGain;
   findings->push_back(
       {.title = unused.apart
                     ? root + " is no optimizer's, and backward runs through it for " + share
