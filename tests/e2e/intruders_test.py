@@ -249,6 +249,19 @@ class ProgramOfAnotherUser(InFolder):
             self.assertEqual(self.batchlight("trace", "dump", "work/report1.batchlight").returncode,
                              0)
 
+    def test_a_control_page_that_claims_thousands_of_millions_of_captures(self):
+        claim = ("printf '\\377\\377\\377\\177' | "
+                 "dd of=report1.batchlight.live/control bs=1 seek=28 conv=notrunc 2>/dev/null")
+        begun = self.path("begun")
+        self.fine(claim, "--after-collection-start=echo >> " + begun)
+        self.recorded()
+        with open(begun) as file:
+            self.assertLess(len(file.readlines()), 200)
+        done = self.record(claim, "-f", "-o", "report1", "-c", "nvtx", "-p", "no", "--capture-range-end=repeat")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("more than 10000 are not taken apart", done.stderr)
+        self.assertEqual(self.batchlight("clean", "work").returncode, 0)
+
     def test_endless_files(self):
         """They claim a terabyte and hold nothing."""
         self.fine("for n in 1 2 3; do truncate -s 1T report1.batchlight.live/7-$n.blp; done")

@@ -101,6 +101,15 @@ void Recording::WriteFacts(const SessionOptions& options,
   }
 }
 
+Result<uint32_t> Recording::CapturesAfter(uint32_t sealed) {
+  constexpr uint32_t kMost = 10'000;
+  const uint32_t done = captures_done();
+  const uint32_t captures = done > sealed ? done - sealed : 0;
+  if (captures <= kMost) return captures;
+  return OutputError("the control page says that there were " + std::to_string(captures) +
+                     " captures; more than " + std::to_string(kMost) + " are not taken apart");
+}
+
 void Recording::SetTrigger(const CaptureOptions& options) {
   format::ControlPage& page = control_.page();
   // The program may be running (`start` in a session): the trigger itself is set last.

@@ -47,6 +47,9 @@ class Recording {
   void FollowProcesses();
 
   uint32_t captures_done() { return control_.page().captures_done.load(); }
+  // How many captures to seal, each by itself, after the first `sealed` of them. An error where the
+  // control page, which the program may write as it likes, says more than anybody makes.
+  Result<uint32_t> CapturesAfter(uint32_t sealed);
 
  private:
   Recording(LiveFolder live_folder, Control control, ToolLog log, const DiskLimits& limits);

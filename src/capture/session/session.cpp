@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kSayWaitingAfterS = 2;
 constexpr double kMemoryLookS = 0.1;
+constexpr uint32_t kMostCommandsAtOnce = 100;  // the program may write any number into the page
 
 }  // namespace
 
@@ -119,10 +121,13 @@ void Session::NoteCaptures() {
   // Windows of steps are parts of one capture.
   const bool windows = capture_.trigger == format::CaptureTrigger::kSteps;
   // Several may have begun since the last look: captures can be short, and machines busy.
-  for (; captures_noted_ < begun; ++captures_noted_) {
-    if (windows && captures_noted_ > 0) continue;
+  uint32_t commands = begun > captures_noted_ ? begun - captures_noted_ : 0;
+  if (windows && captures_noted_ > 0) commands = 0;
+  commands = std::min(commands, windows ? 1u : kMostCommandsAtOnce);
+  for (; commands > 0; --commands) {
     commands_->Start(kAfterCollectionStart, capture_.after_start, output_ + kRecordingSuffix);
   }
+  captures_noted_ = std::max(captures_noted_, begun);
 }
 
 void Session::Reap() {

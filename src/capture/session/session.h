@@ -106,6 +106,7 @@ class Session : private SessionCommands {
   void SealAtEnd(SessionEnd& end);
   void KeepLibraries();
   // Capture `index` into `path`; nothing: all of the recording.
+  Status SealCaptures();  // those after first_capture_, each by itself
   Status SealTo(const std::string& path, std::optional<uint32_t> index);
 
   // session_commands.cpp: what the clients of an interactive session ask for.

@@ -33,10 +33,7 @@ Result<std::string> Session::Stop() {
   if (done == first_capture_ || collection_ == Collection::kLaunched) {
     return UsageError("nothing is being collected; `batchlight start` starts it");
   }
-  for (uint32_t index = first_capture_; index < done; ++index) {
-    const int number = capture_.Several() ? static_cast<int>(index - first_capture_) + 1 : 0;
-    RETURN_IF_ERROR(SealTo(RecordingPath(output_, number), index));
-  }
+  RETURN_IF_ERROR(SealCaptures());
   first_capture_ = done;
   Note(CollectionEvent::kPutAway);
   std::string answer = EncodeAfter(capture_);

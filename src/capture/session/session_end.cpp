@@ -57,10 +57,7 @@ void Session::SealAtEnd(SessionEnd& end) {
     recording_->log().AddReason("session", why);
   }
   if (capture_.Several()) {
-    for (uint32_t index = first_capture_; index < done && end.sealed.ok(); ++index) {
-      const int number = static_cast<int>(index - first_capture_) + 1;
-      end.sealed = SealTo(RecordingPath(output_, number), index);
-    }
+    end.sealed = SealCaptures();
     if (done == first_capture_) notice_("no capture range was entered: there is no recording");
   } else if (first_capture_ == 0 && collection_ != Collection::kLaunched) {
     end.sealed = SealTo(RecordingPath(output_, 0), std::nullopt);
@@ -76,6 +73,15 @@ void Session::SealAtEnd(SessionEnd& end) {
   }
   if (end.sealed.ok()) end.sealed = recording_->live_folder().Remove();
   if (!end.sealed.ok()) end.live_folder = recording_->live_folder().path();
+}
+
+Status Session::SealCaptures() {
+  ASSIGN_OR_RETURN(const uint32_t captures, recording_->CapturesAfter(first_capture_));
+  for (uint32_t capture = 0; capture < captures; ++capture) {
+    const int number = capture_.Several() ? static_cast<int>(capture) + 1 : 0;
+    RETURN_IF_ERROR(SealTo(RecordingPath(output_, number), first_capture_ + capture));
+  }
+  return {};
 }
 
 Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
