@@ -71,7 +71,7 @@ class RolloutReader {
         found_.operator_ns += operators_end_ns_ - calls.start_ns[row];
       }
       const std::string_view name = store_.Text(calls.name[row]);
-      found_.scalars_read += name == "aten::_local_scalar_dense";
+      found_.scalars_read += name == "aten::_local_scalar_dense" && IsReadByProgram(row);
       if (calls.shapes[row].IsNone() || !IsLayer(name)) continue;
       const int64_t rows = RowsOf(store_.Text(calls.shapes[row]));
       found_.products += rows > 0;
@@ -88,6 +88,17 @@ class RolloutReader {
   const RolloutCalls& found() const { return found_; }
 
  private:
+  // Not for a condition, as distributions check what they are made of, nor in another operator that
+  // draws samples: that is done once, however large the batch is.
+  bool IsReadByProgram(uint32_t row) const {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    for (OperatorCallId op = calls.parent[row]; !op.IsNone(); op = calls.parent[op.row()]) {
+      if (calls.scope[op.row()] == OperatorScope::kUser) continue;
+      if (store_.Text(calls.name[op.row()]) != "aten::item") return false;
+    }
+    return true;
+  }
+
   template <typename Table>
   static uint32_t Skip(const Table& table, ThreadSpans::Rows& rows, int64_t until_ns) {
     while (rows.begin < rows.end && table.start_ns[rows.begin] < until_ns) ++rows.begin;

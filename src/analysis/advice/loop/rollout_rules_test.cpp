@@ -15,7 +15,8 @@ using testing::StoreBuilder;
 // Six rounds: a policy is called 40 times without gradients, every 5 ms, then ten updates of 10 ms.
 // Short operators, with Python between them, follow each call for `around_ns`.
 RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
-                          int64_t around_ns = 0, bool has_children = false) {
+                          int64_t around_ns = 0, bool has_children = false,
+                          const char* read_in = nullptr) {
   static Store store;
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
@@ -35,6 +36,10 @@ RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
         build.Operator(thread, "aten::sub", at, at + kMs / 100);
       }
       if (shapes.empty()) {
+        if (read_in != nullptr) {
+          build.Operator(thread, read_in, t + call_ns - 4, t + call_ns + kMs + 4);
+        }
+        build.Operator(thread, "aten::item", t + call_ns - 2, t + call_ns + kMs + 2);
         build.Operator(thread, "aten::_local_scalar_dense", t + call_ns, t + call_ns + kMs);
       }
     }
@@ -64,6 +69,16 @@ TEST(RolloutRules, OneSampleAtATimeIsSaid) {
 
 TEST(RolloutRules, WithoutShapesNumbersReadOneByOneTell) {
   EXPECT_NE(FindRule(RunOfRollouts("").findings, "rollout-of-one"), nullptr);
+}
+
+// torch.distributions looks whether its numbers are valid, and so does torch.normal, for one sample
+// as for eight.
+TEST(RolloutRules, WhatOperatorsAndConditionsReadAreNoAnswersReadOneByOne) {
+  for (const char* read_in : {"aten::is_nonzero", "aten::normal"}) {
+    EXPECT_EQ(FindRule(RunOfRollouts("", 3 * kMs, 0, false, read_in).findings, "rollout-of-one"),
+              nullptr)
+        << read_in;
+  }
 }
 
 TEST(RolloutRules, ABatchOfEnvironmentsIsNoFinding) {
