@@ -55,8 +55,8 @@ Result<std::string> ExpandOutputName(const std::string& pattern, pid_t pid) {
 std::string NextFreeName(const std::string& base) {
   for (int number = 1;; ++number) {
     std::string name = base + std::to_string(number);
-    if (!FileExists(RecordingPath(name, 0)) && !FileExists(RecordingPath(name, 1)) &&
-        !FileExists(name + kLiveSuffix)) {
+    if (!NameIsTaken(RecordingPath(name, 0)) && !NameIsTaken(RecordingPath(name, 1)) &&
+        !NameIsTaken(name + kLiveSuffix)) {
       return name;
     }
   }
@@ -68,7 +68,7 @@ std::string RecordingPath(const std::string& name, int number) {
 
 Status CheckOutputIsFree(const std::string& name, bool several) {
   const std::string path = RecordingPath(name, several ? 1 : 0);
-  if (!FileExists(path)) return {};
+  if (!NameIsTaken(path)) return {};
   return OutputError(path + " exists; pass -f to overwrite it, or choose another name with -o");
 }
 

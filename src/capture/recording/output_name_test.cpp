@@ -44,6 +44,13 @@ TEST(NextFreeName, SkipsRecordingsSeriesAndLiveFolders) {
   EXPECT_EQ(ExpandOutputName(folder, 1).value(), folder + "report4");
 }
 
+TEST(NextFreeName, SkipsLinksToNothing) {
+  const std::string folder = MakeFolder() + "/";
+  ASSERT_EQ(symlink("nowhere", (folder + "report1.batchlight").c_str()), 0);
+  EXPECT_EQ(NextFreeName(folder + "report"), folder + "report2");
+  EXPECT_EQ(CheckOutputIsFree(folder + "report1", false).kind(), ErrorKind::kOutput);
+}
+
 TEST(CheckOutputIsFree, LooksAtTheFirstOfASeries) {
   const std::string name = MakeFolder() + "/run";
   EXPECT_TRUE(CheckOutputIsFree(name, true).ok());
