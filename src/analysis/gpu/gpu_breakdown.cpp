@@ -1,7 +1,6 @@
 #include "analysis/gpu/gpu_breakdown.h"
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
@@ -62,29 +61,23 @@ constexpr PartText kParts[kGpuPartCount] = {
 
 const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)]; }
 
-class DeviceBreakdown {
- public:
-  DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const CodeSamples& samples,
-                  const ProcessSteps& steps, const DeviceWork& work,
-                  std::vector<GpuLaunch> launches)
-      : store_(store),
-        idle_(idle),
-        samples_(samples),
-        steps_(steps),
-        work_(work),
-        launches_(std::move(launches)) {}
+}  // namespace
 
-  GpuBreakdown Make() {
-    result_.process = work_.process;
-    result_.device = work_.device;
-    result_.steps.resize(steps_.steps.size());
+class GpuBreakdowns::Maker {
+ public:
+  Maker(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
+        const DeviceWork& work, std::vector<GpuLaunch> launches)
+      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
+
+  Device Make() {
+    result_.found.process = work_.process;
+    result_.found.device = work_.device;
+    result_.found.steps.resize(steps_.steps.size());
     SortByStart(launches_);
     SetWindows();
     SetBusy();
     SetIdle();
-    Summarise();
-    result_.idle_python = NameIn(python_);
-    result_.idle_cpu_tensors = NameIn(cpu_tensors_);
+    SetHidden();
     return std::move(result_);
   }
 
@@ -100,7 +93,7 @@ class DeviceBreakdown {
   }
 
   void SetWindows() {
-    std::vector<GpuStepParts>& steps = result_.steps;
+    std::vector<GpuStepParts>& steps = result_.found.steps;
     std::vector<int64_t> last_end(steps.size(), 0);
     for (GpuStepParts& step : steps) step.start_ns = kOpenEnd;
     // What is launched between two steps counts for the first; what comes long after a step (an
@@ -133,7 +126,7 @@ class DeviceBreakdown {
     std::vector<TimeSpan> covered;
     for (size_t kind = 0; kind < kGpuWorkCount; ++kind) {
       std::vector<TimeSpan> united = UniteSpans(covered, work_.work[kind]);
-      for (GpuStepParts& step : result_.steps) {
+      for (GpuStepParts& step : result_.found.steps) {
         if (step.duration_ns() == 0) continue;
         step.part_ns[kind] = NsInside(united, step.start_ns, step.end_ns) -
                              NsInside(covered, step.start_ns, step.end_ns);
@@ -144,7 +137,7 @@ class DeviceBreakdown {
   }
 
   void SetIdle() {
-    for (GpuStepParts& step : result_.steps) {
+    for (GpuStepParts& step : result_.found.steps) {
       if (step.duration_ns() == 0) continue;
       VisitGaps(busy_, step.start_ns, step.end_ns, [&](int64_t from_ns, int64_t to_ns) {
         const auto next = FirstFrom(launches_, to_ns);
@@ -152,107 +145,116 @@ class DeviceBreakdown {
                       [&](const IdleStretch& idle) {
                         step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
                         if (IsIdleInPython(idle.part)) {
-                          AddSpan(python_[idle.thread], idle.start_ns, idle.end_ns);
+                          AddSpan(result_.python[idle.thread], idle.start_ns, idle.end_ns);
                         } else if (idle.part == GpuPart::kIdleCpuTensors) {
-                          AddSpan(cpu_tensors_[idle.thread], idle.start_ns, idle.end_ns);
+                          AddSpan(result_.cpu_tensors[idle.thread], idle.start_ns, idle.end_ns);
                         }
                       });
       });
     }
   }
 
-  void Summarise() {
-    for (GpuStepParts& step : result_.steps) {
-      if (step.duration_ns() == 0) continue;
-      step.hidden_communication_ns = Hidden(step, GpuWork::kCommunication);
+  void SetHidden() {
+    const auto hidden_ns = [&](const GpuStepParts& step, GpuWork kind) {
+      return NsInside(work_.Of(kind), step.start_ns, step.end_ns) -
+             step.part_ns[static_cast<size_t>(kind)];
+    };
+    for (GpuStepParts& step : result_.found.steps) {
+      const bool is_empty = step.duration_ns() == 0;
+      if (!is_empty) step.hidden_communication_ns = hidden_ns(step, GpuWork::kCommunication);
+      result_.hidden_copy_ns.push_back(is_empty ? 0 : hidden_ns(step, GpuWork::kCopy));
     }
-    std::vector<int64_t> windows;
-    std::array<std::vector<int64_t>, kGpuPartCount> values;
-    int64_t hidden_communication_ns = 0;
-    int64_t hidden_copy_ns = 0;
-    for (const uint32_t row : steps_.steady) {
-      const GpuStepParts& step = result_.steps[row];
-      if (step.duration_ns() == 0) continue;
-      windows.push_back(step.duration_ns());
-      for (size_t part = 0; part < kGpuPartCount; ++part)
-        values[part].push_back(step.part_ns[part]);
-      hidden_communication_ns += step.hidden_communication_ns;
-      hidden_copy_ns += Hidden(step, GpuWork::kCopy);
-    }
-    result_.window = Summarize(windows);
-    if (windows.empty()) return;
-    for (size_t part = 0; part < kGpuPartCount; ++part) {
-      result_.steady[part] = Summarize(values[part]);
-      result_.share[part] = static_cast<double>(result_.steady[part].total) /
-                            static_cast<double>(result_.window.total);
-      if (!IsIdle(static_cast<GpuPart>(part))) result_.busy_share += result_.share[part];
-    }
-    const auto count = static_cast<double>(windows.size());
-    result_.overlapped_communication_ns = static_cast<double>(hidden_communication_ns) / count;
-    result_.overlapped_copy_ns = static_cast<double>(hidden_copy_ns) / count;
-  }
-
-  // What the threads ran in these spans, in steady steps.
-  SampledTime NameIn(const std::map<ThreadId, std::vector<TimeSpan>>& spans_of_threads) const {
-    if (samples_.empty()) return {};
-    std::vector<TimeSpan> steady;
-    for (const uint32_t row : steps_.steady) {
-      AddSpan(steady, result_.steps[row].start_ns, result_.steps[row].end_ns);
-    }
-    std::vector<SampledTime> times;
-    for (const auto& [thread, spans] : spans_of_threads) {
-      std::vector<TimeSpan> inside;
-      size_t at = 0;
-      for (const TimeSpan& span : spans) {
-        if (NsInside(steady, span.start_ns, span.end_ns, at) > 0) {
-          AddSpan(inside, span.start_ns, span.end_ns);
-        }
-      }
-      times.push_back(samples_.During(thread, inside));
-    }
-    return SumOf(times);
-  }
-
-  int64_t Hidden(const GpuStepParts& step, GpuWork kind) const {
-    return NsInside(work_.Of(kind), step.start_ns, step.end_ns) -
-           step.part_ns[static_cast<size_t>(kind)];
   }
 
   const Store& store_;
   const GpuIdleExplainer& idle_;
-  const CodeSamples& samples_;
   const ProcessSteps& steps_;
   const DeviceWork& work_;
   std::vector<GpuLaunch> launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
-  std::map<ThreadId, std::vector<TimeSpan>> python_;  // IsIdleInPython
-  std::map<ThreadId, std::vector<TimeSpan>> cpu_tensors_;
-  GpuBreakdown result_;
+  Device result_;
 };
 
-}  // namespace
+// What the threads ran in these spans, in steady steps.
+SampledTime GpuBreakdowns::NameIn(const SpansOfThreads& spans_of_threads,
+                                  const std::vector<TimeSpan>& steady) const {
+  if (samples_.empty()) return {};
+  std::vector<SampledTime> times;
+  for (const auto& [thread, spans] : spans_of_threads) {
+    std::vector<TimeSpan> inside;
+    size_t at = 0;
+    for (const TimeSpan& span : spans) {
+      if (NsInside(steady, span.start_ns, span.end_ns, at) > 0) {
+        AddSpan(inside, span.start_ns, span.end_ns);
+      }
+    }
+    times.push_back(samples_.During(thread, inside));
+  }
+  return SumOf(times);
+}
 
-std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps) {
+GpuBreakdown GpuBreakdowns::Summarised(const Device& device, const ProcessSteps& steps) const {
+  GpuBreakdown result = device.found;
+  std::vector<TimeSpan> steady;
+  std::vector<int64_t> windows;
+  std::array<std::vector<int64_t>, kGpuPartCount> values;
+  int64_t hidden_communication_ns = 0;
+  int64_t hidden_copy_ns = 0;
+  for (const uint32_t row : steps.steady) {
+    const GpuStepParts& step = result.steps[row];
+    AddSpan(steady, step.start_ns, step.end_ns);
+    if (step.duration_ns() == 0) continue;
+    windows.push_back(step.duration_ns());
+    for (size_t part = 0; part < kGpuPartCount; ++part) values[part].push_back(step.part_ns[part]);
+    hidden_communication_ns += step.hidden_communication_ns;
+    hidden_copy_ns += device.hidden_copy_ns[row];
+  }
+  result.idle_python = NameIn(device.python, steady);
+  result.idle_cpu_tensors = NameIn(device.cpu_tensors, steady);
+  result.window = Summarize(windows);
+  if (windows.empty()) return result;
+  for (size_t part = 0; part < kGpuPartCount; ++part) {
+    result.steady[part] = Summarize(values[part]);
+    result.share[part] =
+        static_cast<double>(result.steady[part].total) / static_cast<double>(result.window.total);
+    if (!IsIdle(static_cast<GpuPart>(part))) result.busy_share += result.share[part];
+  }
+  const auto count = static_cast<double>(windows.size());
+  result.overlapped_communication_ns = static_cast<double>(hidden_communication_ns) / count;
+  result.overlapped_copy_ns = static_cast<double>(hidden_copy_ns) / count;
+  return result;
+}
+
+GpuBreakdowns::GpuBreakdowns(const StepInputs& inputs, const StepSet& steps)
+    : samples_(inputs.store) {
   const Store& store = inputs.store;
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
-  if (devices.empty() || steps.processes.empty()) return {};
+  if (devices.empty() || steps.processes.empty()) return;
   const GpuIdleExplainer idle(inputs);
-  const CodeSamples samples(store);
   std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
-  std::vector<GpuBreakdown> made(devices.size());
+  std::vector<Device> made(devices.size());
   std::vector<char> wanted(devices.size(), 0);
   ParallelFor(devices.size(), [&](size_t i) {
     const ProcessSteps* of_process = steps.Of(devices[i].process);
     if (of_process == nullptr) return;
-    made[i] = DeviceBreakdown(store, idle, samples, *of_process, devices[i], std::move(launches[i]))
-                  .Make();
+    made[i] = Maker(store, idle, *of_process, devices[i], std::move(launches[i])).Make();
     wanted[i] = 1;
   });
-  std::vector<GpuBreakdown> result;
   for (size_t i = 0; i < made.size(); ++i) {
-    if (wanted[i] != 0) result.push_back(std::move(made[i]));
+    if (wanted[i] != 0) devices_.push_back(std::move(made[i]));
   }
+}
+
+std::vector<GpuBreakdown> GpuBreakdowns::Of(const StepSet& steps) const {
+  std::vector<GpuBreakdown> result(devices_.size());
+  ParallelFor(devices_.size(), [&](size_t i) {
+    result[i] = Summarised(devices_[i], *steps.Of(devices_[i].found.process));
+  });
   return result;
+}
+
+std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps) {
+  return GpuBreakdowns(inputs, steps).Of(steps);
 }
 
 int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {

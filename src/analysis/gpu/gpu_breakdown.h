@@ -18,12 +18,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "analysis/gpu/gpu_intervals.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/statistics.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -85,6 +87,33 @@ struct GpuBreakdown {
 
 // One per process of `steps` and device that it used. Empty without GPU work.
 std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps);
+
+// The same for one choice of steps after another: what each step is made of is found once, and only
+// summed up over those that count. The store must outlive this.
+class GpuBreakdowns {
+ public:
+  GpuBreakdowns(const StepInputs& inputs, const StepSet& steps);
+
+  // `steps`: the same processes and steps, whichever count.
+  std::vector<GpuBreakdown> Of(const StepSet& steps) const;
+
+ private:
+  using SpansOfThreads = std::map<ThreadId, std::vector<TimeSpan>>;
+  struct Device {
+    GpuBreakdown found;                   // without what is over steady steps
+    std::vector<int64_t> hidden_copy_ns;  // by step: behind computing
+    SpansOfThreads python;                // IsIdleInPython
+    SpansOfThreads cpu_tensors;
+  };
+  class Maker;
+
+  SampledTime NameIn(const SpansOfThreads& spans_of_threads,
+                     const std::vector<TimeSpan>& steady) const;
+  GpuBreakdown Summarised(const Device& device, const ProcessSteps& steps) const;
+
+  CodeSamples samples_;
+  std::vector<Device> devices_;
+};
 
 // The length of a step on the GPU if it is over a tenth longer than on the CPU: the CPU then runs
 // ahead, and its steps are shorter than a step really takes. 0: the length on the CPU is right.

@@ -9,8 +9,6 @@
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/cuda/occupancy.h"
 #include "analysis/gpu/gpu_breakdown.h"
-#include "analysis/owners/attribution.h"
-#include "analysis/steps/steps.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -82,7 +80,5 @@ struct GpuSummary {
     return breakdowns.empty() ? nullptr : &breakdowns.front();
   }
 };
-
-GpuSummary SummarizeGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
 
 }  // namespace batchlight

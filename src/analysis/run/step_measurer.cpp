@@ -50,6 +50,12 @@ std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, con
   return *breakdowns_;
 }
 
+GpuSummary StepMeasurer::SumUpGpu(const StepInputs& inputs, const StepSet& steps,
+                                  const Attribution& work) {
+  if (!gpu_) gpu_.emplace(inputs, all_steps_, work);
+  return gpu_->Of(steps);
+}
+
 void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
   const StepInputs& inputs = *run.inputs;
   const StepSet& steps = run.steps;
@@ -86,7 +92,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
          if (!roofline_) roofline_.emplace(store_, work);
          run.roofline = roofline_->Of(steps);
        }},
-      {Part::kGpu, [&] { run.gpu = SummarizeGpu(inputs, steps, work); }},
+      {Part::kGpu, [&] { run.gpu = SumUpGpu(inputs, steps, work); }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
       {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},
       {Part::kLoopWork, [&] { run.loop_work = FindLoopWork(inputs, steps); }},
@@ -114,7 +120,12 @@ void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunM
   if (!loops_ || !IsSameLoop(options, loops_of_)) {
     loops_ = FindLoops(*run.inputs, options);
     critical_ = CriticalTime(store_, ChooseSteps(*run.inputs, options, *loops_), run.inputs->marks);
+    StepOptions all = options;
+    all.first_step = StepOptions().first_step;
+    all.last_step = StepOptions().last_step;
+    all_steps_ = ChooseSteps(*run.inputs, all, *loops_);
     breakdowns_.reset();
+    gpu_.reset();
     loops_of_ = options;
   }
   run.steps = ChooseSteps(*run.inputs, options, *loops_);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/gpu/gpu_sums.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/module_sums.h"
 #include "analysis/owners/nvtx_sums.h"
@@ -48,10 +49,14 @@ class StepMeasurer {
   void MeasureParts(StepMeasures wanted, RunMeasures& run);
   std::vector<StepBreakdown> BreakDown(const StepInputs& inputs, const StepSet& steps);
 
+  GpuSummary SumUpGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
+
   const Store& store_;
   // Whichever of the steps count.
   std::optional<StepSet> loops_;
+  StepSet all_steps_;  // as they are where none is left out
   CriticalTime critical_;
+  std::optional<GpuSums> gpu_;
   std::optional<std::vector<StepBreakdown>> breakdowns_;
   StepOptions loops_of_;
   std::optional<OperatorSums> operators_;

@@ -52,12 +52,15 @@ bool ViewColumns::AddItems(const Events& events, const EventRow& row, size_t mos
     start_.push_back(start);
     width_.push_back(StepOf(std::clamp(item.end_ns, from_ns_, to_ns_)) - start);
     ref_.push_back(item.longest);
-    name_.push_back(events.Name(item.longest));
     count_.push_back(item.count);
     busy_.push_back(BusyOf(item));
     flags_.push_back(flags);
     return true;
   });
+  // Apart, so that the processor waits for the memory of several names at a time.
+  const size_t first = name_.size();
+  name_.resize(ref_.size());
+  for (size_t i = first; i < name_.size(); ++i) name_[i] = events.Name(ref_[i]);
   return fits;
 }
 
