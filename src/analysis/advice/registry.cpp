@@ -27,6 +27,7 @@ constexpr RuleGroup kSameTime[] = {
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
+    {"repeated-backward", "launch-bound"},             // the launches of backward
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.

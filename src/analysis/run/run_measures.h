@@ -20,6 +20,7 @@
 #include "analysis/owners/module_summary.h"
 #include "analysis/owners/nvtx_summary.h"
 #include "analysis/owners/operator_summary.h"
+#include "analysis/owners/repeated_backward.h"
 #include "analysis/owners/unused_gradients.h"
 #include "analysis/ranks/collectives.h"
 #include "analysis/roofline/roofline.h"
@@ -54,7 +55,8 @@ struct RunMeasures {
   ForwardParts forward_parts;             // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
-  UnusedGradients unused_gradients;  // of the main process
+  UnusedGradients unused_gradients;    // of the main process
+  RepeatedBackward repeated_backward;  // the same
   OperatorSummary operators;
   std::shared_ptr<const FunctionAverages> function_averages;
   NvtxSummary nvtx;

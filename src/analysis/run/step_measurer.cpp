@@ -84,6 +84,8 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] {
          if (!modules_) modules_.emplace(store_, links, work);
          run.modules = modules_->Of(steps, critical, links, work);
+         run.repeated_backward =
+             FindRepeatedBackward(store_, steps.Main(), inputs.marks, links, work);
          run.unused_gradients =
              FindUnusedGradients(store_, steps.Main(), inputs.marks, links, work);
        }},

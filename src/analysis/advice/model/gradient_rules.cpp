@@ -1,4 +1,6 @@
-// Gradients that nobody uses (analysis/owners/unused_gradients.h).
+// Gradients that nobody uses (analysis/owners/unused_gradients.h), or that are computed again
+// (analysis/owners/repeated_backward.h).
+#include <algorithm>
 #include <string>
 
 #include "analysis/advice/advice_text.h"
@@ -58,6 +60,42 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                                    "+for p in model.head.parameters(): p.requires_grad_(True)\n"
                                  : "-fake = generator(z)\n"
                                    "+with torch.no_grad(): fake = generator(z)\n"}});
+}
+
+void RepeatedBackwards(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  const RepeatedBackward& again = run.repeated_backward;
+  if (again.repeats == 0 || main == nullptr || step_ns <= 0) return;
+  const auto steps = double(main->steady.size());
+  const double cpu_ns = double(again.cpu_ns) / steps;
+  const double again_ns = run.gpu.empty() ? cpu_ns : double(again.gpu_ns) / steps;
+  const double gain_ns =
+      (run.gpu.empty() ? again_ns : WithoutWorkNs(run, again_ns, cpu_ns)) * kRepeatedBackwardGain;
+  if (std::max(again_ns, gain_ns) < kRepeatedBackward * step_ns) return;
+  findings->push_back(
+      {.title = "Backward runs " + MeanCountText(again.times()) +
+                " times through the same graph, " + PercentOf(again_ns / step_ns) +
+                " of a step again",
+       .seen = MeanCountText(double(again.functions) / steps) + " backward functions a step run " +
+               MeanCountText(again.times()) +
+               " times for the same forward (retain_graph=True); all but the "
+               "first of these take " +
+               TimeOf(again_ns) + (run.gpu.empty() ? "" : " of the GPU") + " a step.",
+       .why =
+           "Each backward() goes through all that its loss shares with the others, the whole trunk "
+           "again. The gradient of a sum is the sum of the gradients.",
+       .action =
+           "Add the losses, with their weights, and call backward() once. Where each loss's own "
+           "gradient is asked for, take it where they part: torch.autograd.grad(loss, features, "
+           "retain_graph=True), and features.backward() of the sum.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kRepeatedBackwardUncertainty,
+       .evidence = {{.kind = "phase", .name = "backward", .per_step_ns = again_ns}},
+       .patch = {.diff =
+                     "-for loss, weight in zip(losses, weights): (weight * "
+                     "loss).backward(retain_graph=True)\n"
+                     "+sum(weight * loss for loss, weight in zip(losses, weights)).backward()\n"}});
 }
 
 }  // namespace batchlight::advice
