@@ -69,7 +69,6 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     if (kernel.call != NcclCalls::kNone) has_kernel[kernel.call] = true;
   }
   const std::vector<int64_t> last_work = LastWork(store);
-  const std::vector<bool> with_kernels = WithKernels(store);
   const auto start_ns = [&](uint32_t call) {
     return store.nvtx_ranges.start_ns[nccl.calls[call].range];
   };
@@ -90,12 +89,11 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     size_t all_ended = 0;
     for (auto& [process, track] : of_processes) {
       track.ended = std::min(track.ended, all_came);
-      if (with_kernels[process.row()]) all_ended = std::max(all_ended, track.ended);
+      all_ended = std::max(all_ended, track.ended);
     }
-    // Of a process without kernels what ended for others has ended, and what they wait in has not.
-    for (auto& [process, track] : of_processes) {
-      if (!with_kernels[process.row()]) track.ended = all_ended;
-    }
+    // What ended for one has ended for all: of a process that waits in a kernel the last ones
+    // before it, or all, are not known.
+    for (auto& [process, track] : of_processes) track.ended = all_ended;
   }
   return tracks;
 }

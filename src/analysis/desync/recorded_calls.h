@@ -15,13 +15,13 @@ struct RecordedCalls {
 };
 
 // By rank, each with what it called since the last call that is known to have ended on all ranks of
-// the communicator (at most 1,000 calls of each). A call is known to have ended by its kernel, or
-// by that of a later one, and if all have made it: a kernel that is broken off ends too. A
-// process whose GPU began other work five seconds later does not wait in it: calls of a CUDA graph
-// have no kernel of their own. Of a process without any kernels, as one that was ended in one, what
-// has ended for others has ended. Empty: nothing can be told, as of fewer than two ranks with calls
-// of NCCL, without kernels of any, or where only a window of time was recorded. created_ns: of the
-// recording.
+// the communicator (at most 1,000 calls of each). A call is known to have ended by its kernel on
+// any of them, or by that of a later one, and if all have made it: a kernel that is broken off ends
+// too. The kernels of a process that waits in one come late, or never: CUPTI keeps what it recorded
+// beside one that runs. A process whose GPU began other work five seconds later does not wait in
+// it: calls of a CUDA graph have no kernel of their own. Empty: nothing can be told, as of fewer
+// than two ranks with calls of NCCL, without kernels of any, or where only a window of time was
+// recorded. created_ns: of the recording.
 RecordedCalls LastRecordedCalls(const Store& store);
 
 }  // namespace batchlight

@@ -62,6 +62,27 @@ TEST(RecordedCalls, AKernelThatOthersDidNotComeToEndsNothing) {
   EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0, 2}));
 }
 
+// Of a rank that waits in a kernel CUPTI has not told of those before it.
+TEST(RecordedCalls, ARankWhoseLastKernelsAreNotKnownWaitsForWhoHasNotCome) {
+  NcclRanks job(2);
+  for (int call = 0; call < 6; ++call) {
+    const int64_t at = call * 10'000;
+    for (size_t rank = 0; rank < 2; ++rank) {
+      if (rank == 1 && call == 5) continue;
+      if (rank == 1 || call < 2)
+        job.AllReduce(rank, at, at + 2000, at + 3000);
+      else
+        job.build().Range(job.thread(rank), "ncclAllReduce", at, at + 1000);
+    }
+  }
+  const DesyncResult result = FindDesync(LastRecordedCalls(job.Build()).dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].kind, DesyncKind::kMissing);
+  EXPECT_EQ(result.found[0].number, 6u);
+  EXPECT_EQ(result.found[0].others, (std::vector<int32_t>{1}));
+  EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0}));
+}
+
 // A rank that is ended by a signal while its kernel waits leaves no kernels behind.
 TEST(RecordedCalls, ARankWithoutKernelsWaitsForWhoHasNotCome) {
   for (const int calls : {3, 2}) {
