@@ -78,6 +78,7 @@ struct Outermost {
 
 // The operators between two products.
 struct AttentionFinder {
+  Outermost product;        // the first
   uint32_t first = kNoRow;  // row behind a batched product; kNoRow: none came
   bool has_softmax = false;
   bool drops = false;
@@ -98,6 +99,7 @@ struct AttentionFinder {
 
   void BeginBehind(const Outermost& op) {
     Forget();
+    product = op;
     first = op.end;
   }
 
@@ -194,6 +196,8 @@ class PartsFinder {
     mask_loops_.Take(StretchOf(op), operators_.name[op.begin], op.Has(Role::kMask));
     if (attention_.Ends(op)) {
       Add(attention_.first, op.begin, op.begin, found_.attention);
+      AddOperandsOf(attention_.product, found_.attention);
+      AddOperandsOf(op, found_.attention);
       found_.attention_drops = found_.attention_drops || attention_.drops;
     }
     if (op.Has(Role::kBatchedProduct) && !op.Has(Role::kSoftmax) && !op.Has(Role::kProduct)) {
@@ -284,6 +288,23 @@ class PartsFinder {
     if (call == kNoRow) return;
     part.module = modules.path[call];
     part.class_name = modules.class_name[call];
+  }
+
+  // What a product calls besides: conversions and copies of what goes into it, of the scores and of
+  // a mask as large as they are.
+  void AddOperandsOf(const Outermost& product, ForwardPart& part) {
+    int64_t until_ns = INT64_MIN;
+    for (uint32_t row = product.begin + 1; row < product.end; ++row) {
+      if (operators_.scope[row] != OperatorScope::kFunction || part.is_operator[row]) continue;
+      if (KnownRole(operators_.name[row]) == Role::kBatchedProduct ||
+          store_.Text(operators_.name[row]) == "aten::matmul") {
+        continue;
+      }
+      part.is_operator[row] = true;
+      if (operators_.start_ns[row] < until_ns) continue;
+      until_ns = ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
+      part.cpu_ns += until_ns - operators_.start_ns[row];
+    }
   }
 
   static void AddBackward(const BackwardLinks& links, std::span<ForwardPart* const> parts) {

@@ -42,7 +42,7 @@ struct ForwardPart {
 };
 
 struct ForwardParts {
-  ForwardPart attention;         // what lies between its products
+  ForwardPart attention;         // what lies between its products, and what these convert
   bool attention_drops = false;  // numbers at random, in between
   ForwardPart head;
   // Operators choose rows of a tensor shortly before the head or in it: perhaps the positions that

@@ -64,16 +64,19 @@ void WrittenOutAttention(const RunMeasures& run, Findings* findings) {
       {.title = who + " is written out: its scores take " + share + " of a step",
        .seen = Rounded(calls) + " times a step a softmax stands between two batched products" +
                In(run, found, ", first in ") +
-               "; what lies between them (scale, mask, softmax, conversions)" +
+               "; what lies between them and goes into them (scale, mask, softmax, conversions)" +
                (found.learns ? " and its backward take " : " takes ") + TimeOf(per_step_ns) +
                " of a step (" + share + ").",
        .why = "The scores, a number for each pair of positions, are written to memory and read "
               "again by each of these operators; a fused attention never does.",
-       .action = of_pytorch
-                     ? "Call it with need_weights=False, so that it takes the fused attention."
-                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask), "
-                       "is_causal=True instead of the mask where a position sees those before it; "
-                       "of transformers' models attn_implementation=\"sdpa\".",
+       .action =
+           of_pytorch
+               ? "Call it with need_weights=False, so that it takes the fused attention; with "
+                 "is_causal=True besides where the mask is that of positions that see those "
+                 "before them, so that it needs no mask."
+               : "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask), "
+                 "is_causal=True instead of the mask where a position sees those before it; "
+                 "of transformers' models attn_implementation=\"sdpa\".",
        .gain_ns = gain_ns,
        .uncertainty_ns = removable_ns * kAttentionUncertainty,
        .evidence = EvidenceOf(run, found),
