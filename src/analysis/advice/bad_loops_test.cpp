@@ -117,6 +117,20 @@ TEST(BadLoops, CompilesAgain) {
               0.05 * kMs);
 }
 
+// What the first step compiles is no finding's, and none's share is of it.
+TEST(BadLoops, TheLoopBeginsBehindTheFirstCompilation) {
+  Steps steps;
+  steps.Step(400 * kMs, [&](int64_t start, int64_t end) {
+    steps.Call(Phase::kCompile, "torch.compile", start + 190 * kMs, end - 10 * kMs);
+  });
+  steps.Even(15);
+  steps.Step(110 * kMs, [&](int64_t start, int64_t end) {
+    steps.Call(Phase::kCompile, "torch.compile", start + 10 * kMs, end);
+  });
+  steps.Even(15);
+  EXPECT_NEAR(GainOf(steps.Findings(), "recompilation", &Finding::loop_share), 100.0 / 410, 0.01);
+}
+
 // A number that each step changes: the first steps compile, and none of them is a steady one.
 std::vector<Finding> FindingsOfCompilingSteps(int count, std::string_view name,
                                               const std::vector<std::string>& guards = {}) {

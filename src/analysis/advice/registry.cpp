@@ -93,15 +93,19 @@ void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
   finding.run_uncertainty_ns += std::exchange(finding.uncertainty_ns, 0) * steps;
 }
 
-// From the first step after warm-up to the last, with what lies between: validations, checkpoints,
-// the work between epochs.
+// From the first step after warm-up, or after one that compiles first of all, to the last, with
+// what lies between: validations, checkpoints, the work between epochs.
 double LoopNs(const RunMeasures& run) {
   const ProcessStages* stages = run.stages.Main();
   if (stages == nullptr) return 0;
-  int64_t begin_ns = INT64_MAX, end_ns = 0;
+  const ProcessSteps* main = run.steps.Main();
+  int64_t begin_ns = INT64_MAX, end_ns = 0, after_ns = INT64_MIN;
+  if (main != nullptr && main->steps.size() > 1 && main->steps.front().kind == StepKind::kCompile) {
+    after_ns = main->steps.front().end_ns;
+  }
   for (const StageSpan& span : stages->spans) {
-    if (span.kind != StageKind::kTraining) continue;
-    begin_ns = std::min(begin_ns, span.start_ns);
+    if (span.kind != StageKind::kTraining || span.end_ns <= after_ns) continue;
+    begin_ns = std::min(begin_ns, std::max(span.start_ns, after_ns));
     end_ns = std::max(end_ns, span.end_ns);
   }
   return end_ns > begin_ns ? double(end_ns - begin_ns) : 0;
