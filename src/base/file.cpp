@@ -146,11 +146,6 @@ bool FileExists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-bool NameIsTaken(const std::string& path) {
-  struct stat info {};
-  return lstat(path.c_str(), &info) == 0;
-}
-
 bool IsStream(const std::string& path) {
   struct stat info {};
   return path == "-" ||

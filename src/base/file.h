@@ -68,8 +68,6 @@ class AtomicFileWriter {
 Result<std::string> ReadWholeFile(const std::string& path);
 Status WriteWholeFile(const std::string& path, std::string_view text, const NewFile& how = {});
 bool FileExists(const std::string& path);
-// Also by a link to nothing: no new file gets that name.
-bool NameIsTaken(const std::string& path);
 // "-", or something that is there and is neither a file nor a folder: to be written as it is.
 bool IsStream(const std::string& path);
 

@@ -1,5 +1,6 @@
 #include "capture/recording/output_name.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,6 +9,16 @@
 #include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {
+namespace {
+
+// Also by a link to nothing: no new file gets that name.
+bool NameIsTaken(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+}  // namespace
+
 std::string HostName() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
