@@ -105,6 +105,7 @@ struct ControlPage {
   std::atomic<uint32_t> stalls_from;
   // The tool's process group, where it leads none: the program would be in it but for us.
   uint32_t tool_group;
+  uint32_t program_pid;  // of the program that the tool started, in whose place nobody else is
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

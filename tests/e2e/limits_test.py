@@ -195,6 +195,25 @@ class TheProgramBeginsASession(InFolder):
                                  (alone.stdout, alone.returncode), done.stderr)
                 self.opens("run.batchlight")
 
+    def test_a_job_that_outlived_its_parent_leads_its_group(self):
+        """It may not, with us or without, whoever has become its parent."""
+        job = ("import os, time\ntime.sleep(0.5)\n"
+               "try: os.setsid(); said = 'a session'\nexcept OSError as error: said = str(error)\n"
+               "open('said.new', 'w').write(said); os.rename('said.new', 'said')\n")
+        with open(os.path.join(self.folder, "job.py"), "w", encoding="utf-8") as file:
+            file.write(job)
+        text = ("import os, subprocess, sys, time\n"
+                "start = 'import os, subprocess, sys; "
+                "subprocess.Popen([sys.executable, \"job.py\"], preexec_fn=os.setpgrp)'\n"
+                "subprocess.call([sys.executable, '-c', start])\n"
+                "while not os.path.exists('said'): time.sleep(0.05)\n"
+                "print(open('said').read(), flush=True)\nos.remove('said')\n")
+        alone = run("/usr/bin/python3", "-c", text, cwd=self.folder)
+        done = run(BATCHLIGHT, "profile", "-f", "-o", "run", "/usr/bin/python3", "-c", text,
+                   env=self.environment, cwd=self.folder)
+        self.assertIn("not permitted", alone.stdout)
+        self.assertEqual(done.stdout.split("batchlight ")[0], alone.stdout, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,7 +27,10 @@ constexpr RuleGroup kSameTime[] = {
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
-    {"repeated-backward", "launch-bound"},             // the launches of backward
+    {"repeated-backward", "launch-bound", "unfused-pointwise", "unused-gradients"},  // backward
+    // Samples that the model makes.
+    {"generation-without-cache", "rollout-of-one", "rollout-work", "validation-cost",
+     "frozen-forward", "unfused-pointwise"},
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.
@@ -95,9 +98,14 @@ void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
 
 // From the first step after warm-up, or after one that compiles first of all, to the last, with
 // what lies between: validations, checkpoints, the work between epochs.
-double LoopNs(const RunMeasures& run) {
+struct Loop {
+  double ns = 0;
+  double steps = 0;  // that lie in it
+};
+
+Loop LoopOf(const RunMeasures& run) {
   const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr) return 0;
+  if (stages == nullptr) return {};
   const ProcessSteps* main = run.steps.Main();
   int64_t begin_ns = INT64_MAX, end_ns = 0, after_ns = INT64_MIN;
   if (main != nullptr && main->steps.size() > 1 && main->steps.front().kind == StepKind::kCompile) {
@@ -108,7 +116,10 @@ double LoopNs(const RunMeasures& run) {
     begin_ns = std::min(begin_ns, std::max(span.start_ns, after_ns));
     end_ns = std::max(end_ns, span.end_ns);
   }
-  return end_ns > begin_ns ? double(end_ns - begin_ns) : 0;
+  if (main == nullptr || end_ns <= begin_ns) return {};
+  const auto inside = std::count_if(main->steps.begin(), main->steps.end(),
+                                    [&](const Step& step) { return step.end_ns > begin_ns; });
+  return {.ns = double(end_ns - begin_ns), .steps = double(inside)};
 }
 
 double ShareOf(double gain_ns, double all_ns) {
@@ -127,14 +138,16 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
   const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
-  const double loop_ns = LoopNs(run);
+  const Loop loop = LoopOf(run);
   for (Finding& finding : findings) {
     if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
     MoveBesideTheSteps(finding, steps, step_ns);
     const double both_ns = finding.gain_ns * steps + finding.run_gain_ns;
     finding.step_share = ShareOf(finding.gain_ns, step_ns);
     finding.run_share = ShareOf(both_ns, wall_ns);
-    if (finding.kind == FindingKind::kCause) finding.loop_share = ShareOf(both_ns, loop_ns);
+    if (finding.kind == FindingKind::kCause) {
+      finding.loop_share = ShareOf(finding.gain_ns * loop.steps + finding.run_gain_ns, loop.ns);
+    }
     finding.rank = RankOf(finding);
   }
   std::stable_sort(findings.begin(), findings.end(), StandsAbove);

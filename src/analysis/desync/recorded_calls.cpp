@@ -19,6 +19,7 @@ constexpr int64_t kWorksOnNs = 5'000'000'000;
 struct Track {
   std::vector<uint32_t> calls;  // rows of NcclCalls::calls
   size_t ended = 0;             // so many of the first
+  size_t with_kernel = 0;       // the last of these that has one
 };
 
 using Tracks = std::map<ProcessId, Track>;
@@ -58,6 +59,19 @@ std::vector<bool> WithKernels(const Store& store) {
   return found;
 }
 
+// How many of the first `most` calls are the same on all.
+size_t CallsInCommon(const NcclCalls& nccl, const Tracks& tracks, size_t most) {
+  const Track& first = tracks.begin()->second;
+  for (size_t i = 0; i < most; ++i) {
+    const NcclCall& call = nccl.calls[first.calls[i]];
+    for (const auto& [process, track] : tracks) {
+      const NcclCall& other = nccl.calls[track.calls[i]];
+      if (other.operation != call.operation || other.bytes != call.bytes) return i;
+    }
+  }
+  return most;
+}
+
 std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl) {
   std::map<uint64_t, Tracks> tracks;
   for (uint32_t row = 0; row < nccl.calls.size(); ++row) {
@@ -78,6 +92,7 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
                        [&](uint32_t a, uint32_t b) { return start_ns(a) < start_ns(b); });
       for (size_t i = 0; i < track.calls.size(); ++i) {
         const bool works_on = start_ns(track.calls[i]) + kWorksOnNs < last_work[process.row()];
+        if (has_kernel[track.calls[i]]) track.with_kernel = i + 1;
         if (has_kernel[track.calls[i]] || works_on) track.ended = i + 1;
       }
     }
@@ -86,14 +101,16 @@ std::map<uint64_t, Tracks> FindTracks(const Store& store, const NcclCalls& nccl)
     for (const auto& [process, track] : of_processes) {
       all_came = std::min(all_came, track.calls.size());
     }
+    // A call whose kernel ended for one has ended for all, if it is the same call: of a process
+    // that waits in a kernel the last ones before it, or all, are not known.
+    const size_t same = CallsInCommon(nccl, of_processes, all_came);
     size_t all_ended = 0;
-    for (auto& [process, track] : of_processes) {
-      track.ended = std::min(track.ended, all_came);
-      all_ended = std::max(all_ended, track.ended);
+    for (const auto& [process, track] : of_processes) {
+      all_ended = std::max(all_ended, std::min(track.with_kernel, same));
     }
-    // What ended for one has ended for all: of a process that waits in a kernel the last ones
-    // before it, or all, are not known.
-    for (auto& [process, track] : of_processes) track.ended = all_ended;
+    for (auto& [process, track] : of_processes) {
+      track.ended = std::max(all_ended, std::min(track.ended, all_came));
+    }
   }
   return tracks;
 }

@@ -83,6 +83,19 @@ TEST(RecordedCalls, ARankWhoseLastKernelsAreNotKnownWaitsForWhoHasNotCome) {
   EXPECT_EQ(result.found[0].waiting, (std::vector<int32_t>{0}));
 }
 
+// The kernel of one that waits for a call which the other makes otherwise is broken off, and ends
+// so.
+TEST(RecordedCalls, CallsThatDifferEndForNobody) {
+  NcclRanks job(2);
+  for (size_t rank = 0; rank < 2; ++rank) job.AllReduce(rank, 0, 2000, 3000);
+  job.AllReduce(0, 10'000, 12'000, 13'000);
+  job.build().Range(job.thread(1), "ncclBroadcast", 10'000, 11'000);
+  const DesyncResult result = FindDesync(LastRecordedCalls(job.Build()).dumps);
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].kind, DesyncKind::kDiffers);
+  EXPECT_EQ(result.found[0].number, 2u);
+}
+
 // A rank that is ended by a signal while its kernel waits leaves no kernels behind.
 TEST(RecordedCalls, ARankWithoutKernelsWaitsForWhoHasNotCome) {
   for (const int calls : {3, 2}) {

@@ -43,7 +43,7 @@ void NcclRanks::AllReduce(size_t rank, int64_t call_ns, int64_t start_ns, int64_
 Store NcclRanks::Build() {
   Store store = build_.Build();
   for (size_t row = 0; row < store.nvtx_ranges.size(); ++row) {
-    if (store.Text(store.nvtx_ranges.message[row]) != "ncclAllReduce") continue;
+    if (!store.Text(store.nvtx_ranges.message[row]).starts_with("nccl")) continue;
     const ProcessId process = store.ProcessOf(store.nvtx_ranges.thread[row]);
     store.nvtx_ranges.domain[row] = NvtxDomainId{process.value};
     store.nvtx_ranges.attributes[row] = NvtxAttributesId{0};

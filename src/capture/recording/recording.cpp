@@ -107,7 +107,9 @@ Result<uint32_t> Recording::CapturesAfter(uint32_t sealed) {
   const uint32_t captures = done > sealed ? done - sealed : 0;
   if (captures <= kMost) return captures;
   return OutputError("the control page says that there were " + std::to_string(captures) +
-                     " captures; more than " + std::to_string(kMost) + " are not taken apart");
+                     " captures; more than " + std::to_string(kMost) +
+                     " are not taken apart: the live folder has all of them, and can be read as a "
+                     "recording (--capture-range-end=repeat:N takes N)");
 }
 
 void Recording::SetTrigger(const CaptureOptions& options) {

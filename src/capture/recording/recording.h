@@ -28,6 +28,8 @@ class Recording {
   ToolLog& log() { return log_; }
 
   // Sets the trigger of the captures to come.
+  // Before the program runs.
+  void SetProgram(pid_t pid) { control_.page().program_pid = static_cast<uint32_t>(pid); }
   void SetTrigger(const CaptureOptions& options);
   // False if there was nothing to start or stop.
   bool StartCapture();

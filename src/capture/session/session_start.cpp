@@ -314,6 +314,7 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
     auto recording = Recording::Create(live_folder, options_, environment, install.python_folder);
     if (recording.ok()) {
       recording_.emplace(std::move(recording).value());
+      recording_->SetProgram(pid);
       SayWhatIsLeft();
       return {};
     }

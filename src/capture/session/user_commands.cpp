@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/child.h"
 
@@ -23,6 +24,13 @@ std::string Absolute(const std::string& path) {
 void UserCommands::Start(const std::string& callback, const std::string& command,
                          const std::string& report) {
   if (command.empty()) return;
+  if (running_.size() >= kMostAtOnce) {
+    if (!std::exchange(said_too_many_, true)) {
+      notice_("--" + callback + ": " + std::to_string(kMostAtOnce) +
+              " of its commands still run: no more are started meanwhile");
+    }
+    return;
+  }
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const Child child = StartChild({.words = {"sh", "-c", command},
                                   .path = "/bin/sh",

@@ -30,7 +30,11 @@ class UserCommands {
   std::string session_name_;
   Notice notice_;
   sigset_t mask_;
+  // The program may write any number of captures into the control page, again and again.
+  static constexpr size_t kMostAtOnce = 100;
+
   std::map<pid_t, std::string> running_;  // by pid: callback
+  bool said_too_many_ = false;
 };
 
 inline constexpr char kAfterCollectionStart[] = "after-collection-start";

@@ -22,12 +22,13 @@ pid_t CallSetsid() {
   return g_next_setsid != nullptr ? g_next_setsid() : static_cast<pid_t>(::syscall(SYS_setsid));
 }
 
-// The group that the program was taken out of; 0 for every other process. Of all that the program
-// starts the parents are in other groups than the tool.
+// The group that the program was taken out of; 0 for every other process, also one that the tool
+// has become the parent of.
 long GroupOfTheTool() {
-  const long group = Control() != nullptr ? Control()->tool_group : 0;
-  const bool is_program = group != 0 && sys::Call(SYS_getpgid, sys::Call(SYS_getppid)) == group;
-  return is_program ? group : 0;
+  const format::ControlPage* control = Control();
+  const bool is_program =
+      control != nullptr && static_cast<long>(control->program_pid) == sys::Call(SYS_getpid);
+  return is_program ? control->tool_group : 0;
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ __attribute__((constructor)) void Start() {
   g_all = api->interval_bytes == 0;
   if (g_all) g_known.HaveAll();
   g_state = api->state;
+  t_sampler.left = 0;  // of the thread that loads the program: there are no others yet
   api->ready(&kShims);
 }
 
@@ -72,7 +73,11 @@ constinit const std::atomic<uint32_t>* g_state = &kOff;
 
 [[gnu::cold, gnu::noinline]] void LookAt(const void* block, size_t bytes, Source source) {
   ThreadSampler& own = t_sampler;
-  if (g_all || g_api == nullptr) {
+  if (g_api == nullptr) {
+    own.left = 1 << 20;  // nothing is recorded, or nothing yet
+    return;
+  }
+  if (g_all) {
     own.left = 0;
   } else if (own.random == 0) {
     BeginThread(own);
