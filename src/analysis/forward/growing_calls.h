@@ -1,6 +1,6 @@
 // Calls of one model in a row, without gradients, each of which works on a little more than the one
-// before: a text is made word by word, and each word sends all before it through the model again.
-// With a cache of keys and values only the first call (the prompt) works on more than one position.
+// before: tokens are generated one by one, and each sends all before it through the model again.
+// With a KV cache only the first call (the prompt) works on more than one position.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Texts that are made word by word: in rollouts, in a step, in validation.
+// Tokens that are generated one by one: in rollouts, in a step, in validation.
 #include <algorithm>
 #include <string>
 
@@ -21,7 +21,7 @@ void GenerationWithoutCache(const RunMeasures& run, Findings* findings) {
   if (gain_ns < kGrowingGain * loop_ns) return;
   const std::string name(run.store->Text(found.class_name));
   findings->push_back(
-      {.title = "`" + name + "` makes its answers without a cache of keys and values",
+      {.title = "`" + name + "` generates without a KV cache",
        .seen = std::to_string(found.calls) + " calls without gradients, " +
                MeanCountText(double(found.calls) / double(found.rows)) +
                " in a row, each work on one position more than the call before, " +

@@ -1,4 +1,4 @@
-// Texts that are made word by word, with a cache of keys and values and without.
+// Tokens that are generated one by one, with a KV cache and without.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -79,7 +79,7 @@ TEST(GenerationRules, CallsThatWorkOnOnePositionMoreEachWantACache) {
   const Finding* found = Found(findings);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found, findings.data());
-  EXPECT_EQ(found->title, "`Decoder` makes its answers without a cache of keys and values");
+  EXPECT_EQ(found->title, "`Decoder` generates without a KV cache");
   EXPECT_NE(found->seen.find("20 in a row"), std::string::npos) << found->seen;
   // 12 ms of the GPU a call, where the CPU needs 3: of the five rounds behind the first step.
   EXPECT_NEAR(found->run_gain_ns, 0.95 * 5 * 19 * 9 * kMs, 0.05 * 5 * 19 * 9 * kMs);
