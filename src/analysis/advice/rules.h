@@ -69,6 +69,9 @@ double WithinCpuSlack(const RunMeasures& run, double gain_ns, double cpu_ns = 0)
 // By how much a step gets shorter without this work of the GPU and this time of the CPU: as large a
 // part of what the GPU idles between kernels goes with the work, as far as the CPU is spared too.
 double WithoutWorkNs(const RunMeasures& run, double gpu_ns, double cpu_ns);
+// By how much a step gets shorter without what the CPU does alone, as it waits for the GPU again
+// and again: as far as the GPU's other work is not longer. (gpu/cpu_slack.cpp)
+double RemovableNs(const RunMeasures& run, double cpu_ns, double gpu_ns);
 // What recording likely adds to a step on the CPU, as measured or estimated. ns (gpu/cpu_slack.cpp)
 double LikelyRecordingNs(const RunMeasures& run);
 // Share of a phase on the CPU side, 0 to 1.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
@@ -48,14 +49,6 @@ std::vector<char> WhichCount(const StepSet& steps) {
   is_steady.push_back(0);
   return is_steady;
 }
-
-size_t CountOf(const StepSet& steps) {
-  size_t count = 0;
-  for (const ProcessSteps& process : steps.processes) count += process.steady.size();
-  return count;
-}
-
-double PerStep(double value, double steps) { return steps == 0 ? 0 : value / steps; }
 
 // By process as the steps are, so that the first breakdown is of the first process.
 void OrderByProcess(const StepSet& steps, std::vector<GpuBreakdown>& breakdowns) {
@@ -226,7 +219,7 @@ void GpuSums::AddWaits(StepOfCall& step_of_call) {
   });
 }
 
-void GpuSums::SetKernels(const std::vector<char>& is_steady, double steps,
+void GpuSums::SetKernels(const std::vector<char>& is_steady, const StepClock& clock,
                          GpuSummary& summary) const {
   const KernelsTable& kernels = store_.kernels;
   std::vector<int64_t> ns(summary.kernels.size(), 0);
@@ -237,12 +230,12 @@ void GpuSums::SetKernels(const std::vector<char>& is_steady, double steps,
     ++calls[kernels_.row[i]];
   }
   for (size_t row = 0; row < ns.size(); ++row) {
-    summary.kernels[row].calls_per_step = PerStep(double(calls[row]), steps);
-    summary.kernels[row].per_step_ns = PerStep(double(ns[row]), steps);
+    summary.kernels[row].calls_per_step = clock.PerStep(double(calls[row]));
+    summary.kernels[row].per_step_ns = clock.PerStep(double(ns[row]));
   }
 }
 
-void GpuSums::SetCopies(const std::vector<char>& is_steady, double steps,
+void GpuSums::SetCopies(const std::vector<char>& is_steady, const StepClock& clock,
                         GpuSummary& summary) const {
   const MemcpysTable& copies = store_.memcpys;
   for (size_t i = 0; i < copies.size(); ++i) {
@@ -253,13 +246,13 @@ void GpuSums::SetCopies(const std::vector<char>& is_steady, double steps,
     row.per_step_ns += double(copies.end_ns[i] - copies.start_ns[i]);
   }
   for (CopyRow& row : summary.copies) {
-    row.calls_per_step = PerStep(row.calls_per_step, steps);
-    row.bytes_per_step = PerStep(row.bytes_per_step, steps);
-    row.per_step_ns = PerStep(row.per_step_ns, steps);
+    row.calls_per_step = clock.PerStep(row.calls_per_step);
+    row.bytes_per_step = clock.PerStep(row.bytes_per_step);
+    row.per_step_ns = clock.PerStep(row.per_step_ns);
   }
 }
 
-void GpuSums::SetWaits(const std::vector<char>& is_steady, double steps,
+void GpuSums::SetWaits(const std::vector<char>& is_steady, const StepClock& clock,
                        GpuSummary& summary) const {
   for (size_t i = 0; i < wait_ns_.size(); ++i) {
     if (is_steady[waits_.step[i]] == 0) continue;
@@ -268,22 +261,21 @@ void GpuSums::SetWaits(const std::vector<char>& is_steady, double steps,
     row.per_step_ns += double(wait_ns_[i]);
   }
   for (WaitRow& row : summary.waits) {
-    row.calls_per_step = PerStep(row.calls_per_step, steps);
-    row.per_step_ns = PerStep(row.per_step_ns, steps);
+    row.calls_per_step = clock.PerStep(row.calls_per_step);
+    row.per_step_ns = clock.PerStep(row.per_step_ns);
   }
 }
 
-void GpuSums::SetShares(const std::vector<char>& is_steady, double steps,
+void GpuSums::SetShares(const std::vector<char>& is_steady, const StepClock& clock,
                         GpuSummary& summary) const {
-  summary.work_per_step_ns = PerStep(SteadyNs(store_.kernels, kernels_, is_steady) +
-                                         SteadyNs(store_.memcpys, copies_, is_steady) +
-                                         SteadyNs(store_.memsets, memsets_, is_steady) +
-                                         SteadyNs(store_.graph_launches, graphs_, is_steady),
-                                     steps);
-  const double whole_ns = steps > 0 ? summary.work_per_step_ns : double(summary.work_ns);
+  summary.work_per_step_ns = clock.PerStep(SteadyNs(store_.kernels, kernels_, is_steady) +
+                                           SteadyNs(store_.memcpys, copies_, is_steady) +
+                                           SteadyNs(store_.memsets, memsets_, is_steady) +
+                                           SteadyNs(store_.graph_launches, graphs_, is_steady));
+  const double whole_ns = clock.count() > 0 ? summary.work_per_step_ns : double(summary.work_ns);
   if (whole_ns <= 0) return;
   for (KernelRow& row : summary.kernels) {
-    row.share = (steps > 0 ? row.per_step_ns : double(row.total_ns)) / whole_ns;
+    row.share = (clock.count() > 0 ? row.per_step_ns : double(row.total_ns)) / whole_ns;
   }
 }
 
@@ -308,13 +300,13 @@ GpuSummary GpuSums::Of(const StepSet& steps) const {
   GpuSummary summary = whole_;
   if (summary.work_ns == 0) return summary;
   const std::vector<char> is_steady = WhichCount(steps);
-  const auto count = double(CountOf(steps));
+  const StepClock clock(store_, steps);
   summary.breakdowns = breakdowns_.Of(steps);
   OrderByProcess(steps, summary.breakdowns);
-  SetKernels(is_steady, count, summary);
-  SetCopies(is_steady, count, summary);
-  SetWaits(is_steady, count, summary);
-  SetShares(is_steady, count, summary);
+  SetKernels(is_steady, clock, summary);
+  SetCopies(is_steady, clock, summary);
+  SetWaits(is_steady, clock, summary);
+  SetShares(is_steady, clock, summary);
   return summary;
 }
 

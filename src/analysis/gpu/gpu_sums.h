@@ -7,6 +7,7 @@
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -40,10 +41,14 @@ class GpuSums {
   void AddKernels(const Attribution& work);
   void AddCopies();
   void AddWaits(StepOfCall& step_of_call);
-  void SetKernels(const std::vector<char>& is_steady, double steps, GpuSummary& summary) const;
-  void SetCopies(const std::vector<char>& is_steady, double steps, GpuSummary& summary) const;
-  void SetWaits(const std::vector<char>& is_steady, double steps, GpuSummary& summary) const;
-  void SetShares(const std::vector<char>& is_steady, double steps, GpuSummary& summary) const;
+  void SetKernels(const std::vector<char>& is_steady, const StepClock& clock,
+                  GpuSummary& summary) const;
+  void SetCopies(const std::vector<char>& is_steady, const StepClock& clock,
+                 GpuSummary& summary) const;
+  void SetWaits(const std::vector<char>& is_steady, const StepClock& clock,
+                GpuSummary& summary) const;
+  void SetShares(const std::vector<char>& is_steady, const StepClock& clock,
+                 GpuSummary& summary) const;
 
   const Store& store_;
   GpuBreakdowns breakdowns_;

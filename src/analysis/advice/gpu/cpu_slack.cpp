@@ -79,4 +79,11 @@ double WithoutWorkNs(const RunMeasures& run, double gpu_ns, double cpu_ns) {
   return WithinCpuSlack(run, gpu_ns / gpu->busy_share, cpu_ns);
 }
 
+double RemovableNs(const RunMeasures& run, double cpu_ns, double gpu_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr) return cpu_ns;
+  const double other_ns = std::max(0.0, gpu->busy_share * gpu->window.mean - gpu_ns);
+  return std::min(cpu_ns, std::max(0.0, gpu->window.mean - other_ns));
+}
+
 }  // namespace batchlight::advice

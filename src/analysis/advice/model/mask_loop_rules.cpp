@@ -7,14 +7,6 @@
 namespace batchlight::advice {
 namespace {
 
-// By which a step gets shorter without what the CPU does for it and without its work on the GPU.
-double RemovableNs(const RunMeasures& run, double cpu_ns, double gpu_ns) {
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr) return cpu_ns;
-  const double other_ns = std::max(0.0, gpu->busy_share * gpu->window.mean - gpu_ns);
-  return std::min(cpu_ns, std::max(0.0, gpu->window.mean - other_ns));
-}
-
 constexpr std::string_view kSegments =
     "-out = torch.stack([f(h[group == g]).sum(0) for g in range(n)])\n"
     "+out = h.new_zeros(n, h.shape[1]).index_add(0, group, f(h))\n";

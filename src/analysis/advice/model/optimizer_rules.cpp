@@ -97,12 +97,7 @@ OptimizerGain GainOfFusing(const RunMeasures& run, double optimizer_ns, double w
         optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
     return {exposed_ns * kOptimizerGain, exposed_ns * kOptimizerUncertainty};
   }
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  double removable_ns = optimizer_ns;
-  if (gpu != nullptr) {
-    const double other_ns = gpu->busy_share * gpu->window.mean - GpuWorkOfOptimizerNs(run, steps);
-    removable_ns = std::clamp(gpu->window.mean - std::max(0.0, other_ns), 0.0, optimizer_ns);
-  }
+  const double removable_ns = RemovableNs(run, optimizer_ns, GpuWorkOfOptimizerNs(run, steps));
   return {removable_ns * kWaitingOptimizerGain, removable_ns * kOptimizerUncertainty};
 }
 
