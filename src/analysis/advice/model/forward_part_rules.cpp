@@ -19,7 +19,7 @@ double PerStepNs(const RunMeasures& run, const ForwardPart& part) {
 }
 
 // By which a step would be shorter without it.
-double RemovableNs(const RunMeasures& run, const ForwardPart& part) {
+double RemovableNsOf(const RunMeasures& run, const ForwardPart& part) {
   const double per_step_ns = PerStepNs(run, part);
   return run.gpu.empty() ? per_step_ns : WithinCpuSlack(run, EffectiveNs(run, per_step_ns));
 }
@@ -51,7 +51,7 @@ void WrittenOutAttention(const RunMeasures& run, Findings* findings) {
   if (!IsAttentionWrittenOut(run)) return;
   const ForwardPart& found = run.forward_parts.attention;
   const double per_step_ns = PerStepNs(run, found), step_ns = MeanStepNs(run);
-  const double removable_ns = RemovableNs(run, found);
+  const double removable_ns = RemovableNsOf(run, found);
   const double gain_ns = removable_ns * kAttentionGain;
   if (!CanBeSeen(run, gain_ns)) return;
   const double calls = CallsPerStep(run, found);
@@ -98,7 +98,7 @@ void IgnoredTargets(const RunMeasures& run, Findings* findings) {
   if (CallsPerStep(run, head) < kCallOfEveryStep) return;
   const double per_step_ns = PerStepNs(run, head), step_ns = MeanStepNs(run);
   if (per_step_ns < kHeadShare * step_ns) return;
-  const double gain_ns = RemovableNs(run, head) * ignored * kIgnoredTargetsGain;
+  const double gain_ns = RemovableNsOf(run, head) * ignored * kIgnoredTargetsGain;
   if (!CanBeSeen(run, gain_ns)) return;
   const std::string share = PercentOf(per_step_ns / step_ns);
   findings->push_back(
