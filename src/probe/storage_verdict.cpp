@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/os/data_files.h"
+#include "analysis/steps/loop_span.h"
 #include "analysis/steps/steps.h"
 
 namespace batchlight::probe {
@@ -77,8 +78,9 @@ Result<RunReads> ReadsOfRun(const std::string& run, const Store& store) {
   if (main == nullptr) return InputError(run + " has no steps to compare with: " + steps.how);
   Training training;
   for (const ProcessSteps& process : steps.processes) {
-    training.start_ns = std::min(training.start_ns, process.steps.front().start_ns);
-    training.end_ns = std::max(training.end_ns, process.steps.back().end_ns);
+    const TimeSpan loop = SpanOfLoop(process.steps).whole;
+    training.start_ns = std::min(training.start_ns, loop.start_ns);
+    training.end_ns = std::max(training.end_ns, loop.end_ns);
   }
   const OsFilesTable& files = store.os_files;
   if (files.size() == 0) {

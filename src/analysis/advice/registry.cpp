@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/advice/rules.h"
+#include "analysis/steps/loop_span.h"
 
 namespace batchlight {
 namespace {
@@ -96,32 +97,6 @@ void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
   finding.run_uncertainty_ns += std::exchange(finding.uncertainty_ns, 0) * steps;
 }
 
-// From the first step after warm-up, or after one that compiles first of all, to the last, with
-// what lies between: validations, checkpoints, the work between epochs.
-struct Loop {
-  double ns = 0;
-  double steps = 0;  // that lie in it
-};
-
-Loop LoopOf(const RunMeasures& run) {
-  const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr) return {};
-  const ProcessSteps* main = run.steps.Main();
-  int64_t begin_ns = INT64_MAX, end_ns = 0, after_ns = INT64_MIN;
-  if (main != nullptr && main->steps.size() > 1 && main->steps.front().kind == StepKind::kCompile) {
-    after_ns = main->steps.front().end_ns;
-  }
-  for (const StageSpan& span : stages->spans) {
-    if (span.kind != StageKind::kTraining || span.end_ns <= after_ns) continue;
-    begin_ns = std::min(begin_ns, std::max(span.start_ns, after_ns));
-    end_ns = std::max(end_ns, span.end_ns);
-  }
-  if (main == nullptr || end_ns <= begin_ns) return {};
-  const auto inside = std::count_if(main->steps.begin(), main->steps.end(),
-                                    [&](const Step& step) { return step.end_ns > begin_ns; });
-  return {.ns = double(end_ns - begin_ns), .steps = double(inside)};
-}
-
 double ShareOf(double gain_ns, double all_ns) {
   return all_ns > 0 ? std::min(1.0, gain_ns / all_ns) : 0;
 }
@@ -138,7 +113,7 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
   const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
-  const Loop loop = LoopOf(run);
+  const LoopSpan loop = main == nullptr ? LoopSpan() : SpanOfLoop(main->steps);
   for (Finding& finding : findings) {
     if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
     MoveBesideTheSteps(finding, steps, step_ns);
@@ -146,7 +121,8 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
     finding.step_share = ShareOf(finding.gain_ns, step_ns);
     finding.run_share = ShareOf(both_ns, wall_ns);
     if (finding.kind == FindingKind::kCause) {
-      finding.loop_share = ShareOf(finding.gain_ns * loop.steps + finding.run_gain_ns, loop.ns);
+      finding.loop_share = ShareOf(
+          finding.gain_ns * double(loop.settled_steps) + finding.run_gain_ns, loop.settled_ns());
     }
     finding.rank = RankOf(finding);
   }

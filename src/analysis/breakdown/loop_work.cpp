@@ -11,6 +11,7 @@
 #include "analysis/numbers/quantile.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/owners/autograd_numbers.h"
+#include "analysis/steps/loop_span.h"
 
 namespace batchlight {
 namespace {
@@ -220,8 +221,7 @@ class Search {
     }
     Sort(&work.python.places);
     if (!samples_.empty()) {
-      const std::vector<TimeSpan> whole = {
-          {steps_.steps.front().start_ns, steps_.steps.back().end_ns}};
+      const std::vector<TimeSpan> whole = {SpanOfLoop(steps_.steps).whole};
       work.python.whole = samples_.During(steps_.thread, whole);
       const auto loop = RunningTheLoop(whole, work.python.whole.all_ns);
       work.python.functions = samples_.OfProgram(loop, steps_.thread, python_spans_);

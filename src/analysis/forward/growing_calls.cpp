@@ -10,6 +10,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/autograd_numbers.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/steps/loop_span.h"
 #include "store/interval_index.h"
 
 namespace batchlight {
@@ -92,13 +93,11 @@ class GrowingCallsFinder {
     const std::vector<PhaseMark> backwards = marks.Outermost(main_.thread, PhaseKind::kBackward);
     const ModuleCallsTable& modules = store_.module_calls;
     const ThreadSpans::Rows rows = ThreadSpans(modules.thread).Of(main_.thread);
+    const TimeSpan loop = SpanOfLoop(main_.steps).whole;
     uint32_t backward = 0;
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
       const int64_t start_ns = modules.start_ns[row];
-      if (modules.depth[row] != 0 || start_ns < main_.steps.front().start_ns ||
-          start_ns > main_.steps.back().end_ns) {
-        continue;
-      }
+      if (modules.depth[row] != 0 || start_ns < loop.start_ns || start_ns > loop.end_ns) continue;
       while (backward < backwards.size() && backwards[backward].start_ns < start_ns) ++backward;
       calls_.push_back({.start_ns = start_ns,
                         .end_ns = ClosedEnd(store_, start_ns, modules.end_ns[row]),

@@ -9,6 +9,7 @@
 #include "analysis/stages/stage_paint.h"
 #include "analysis/stages/start_up.h"
 #include "analysis/steps/graph_use.h"
+#include "analysis/steps/loop_span.h"
 #include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_inputs.h"
 
@@ -73,8 +74,9 @@ class LifeOfProcess {
       seen.end_ns = std::max(seen.end_ns, last_ns == kOpenEnd ? store_.duration_ns : last_ns);
     }
     if (steps_ != nullptr) {
-      seen.start_ns = std::min(seen.start_ns, steps_->steps.front().start_ns);
-      seen.end_ns = std::max(seen.end_ns, steps_->steps.back().end_ns);
+      const TimeSpan loop = SpanOfLoop(steps_->steps).whole;
+      seen.start_ns = std::min(seen.start_ns, loop.start_ns);
+      seen.end_ns = std::max(seen.end_ns, loop.end_ns);
     }
     life_ = {std::max<int64_t>(0, seen.start_ns), std::min(seen.end_ns, store_.duration_ns)};
   }
@@ -94,9 +96,8 @@ class LifeOfProcess {
   BeforeLoop PaintStart() {
     if (!has_start_) return {};
     const bool loops = steps_ != nullptr;
-    const TimeSpan before{life_.start_ns, loops ? std::clamp(steps_->steps.front().start_ns,
-                                                             life_.start_ns, life_.end_ns)
-                                                : life_.end_ns};
+    const int64_t loop_ns = loops ? SpanOfLoop(steps_->steps).whole.start_ns : life_.end_ns;
+    const TimeSpan before{life_.start_ns, std::clamp(loop_ns, life_.start_ns, life_.end_ns)};
     BeforeLoop start = ExamineStart(inputs_, thread_, before, life_.end_ns - life_.start_ns);
     if (loops) {
       Lay({before}, StageKind::kStartUp);
@@ -115,7 +116,7 @@ class LifeOfProcess {
 
   void PaintLoop() {
     const std::vector<Step>& steps = steps_->steps;
-    Lay({{steps.front().start_ns, steps.back().end_ns}}, loop_);
+    Lay({SpanOfLoop(steps).whole}, loop_);
     const bool has_epochs =
         BeginsEpoch(inputs_, thread_, steps.front().end_ns, steps.back().end_ns);
     const StageKind between = has_epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;

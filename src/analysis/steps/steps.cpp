@@ -5,6 +5,7 @@
 
 #include "analysis/numbers/time_span.h"
 #include "analysis/steps/graph_use.h"
+#include "analysis/steps/loop_span.h"
 #include "analysis/steps/similar_names.h"
 #include "analysis/steps/step_calls.h"
 #include "analysis/steps/step_inputs.h"
@@ -38,14 +39,12 @@ int Strength(StepSource source) {
   return 0;
 }
 
-int64_t LoopLength(const FoundSteps& found) {
-  return found.steps.back().end_ns - found.steps.front().start_ns;
-}
-
 struct Candidate {
   ProcessId process;
   FoundSteps found;
 };
+
+double LoopNs(const Candidate& candidate) { return SpanOfLoop(candidate.found.steps).whole_ns(); }
 
 // A loop that replays its step as one CUDA graph calls the optimizer only while it warms up and
 // captures: then more replays follow the last call than there were calls.
@@ -164,19 +163,18 @@ void DropStepsAcrossGaps(const Store& store, std::vector<Candidate>& candidates)
 
 void KeepTrainingProcesses(std::vector<Candidate>& candidates) {
   int strongest = 0;
-  int64_t longest = 0;
+  double longest = 0;
   for (const Candidate& candidate : candidates) {
     strongest = std::max(strongest, Strength(candidate.found.source));
   }
   for (const Candidate& candidate : candidates) {
     if (Strength(candidate.found.source) == strongest) {
-      longest = std::max(longest, LoopLength(candidate.found));
+      longest = std::max(longest, LoopNs(candidate));
     }
   }
   std::erase_if(candidates, [&](const Candidate& candidate) {
     // A helper that stepped something for a moment is no training process.
-    return Strength(candidate.found.source) < strongest ||
-           LoopLength(candidate.found) * 20 < longest;
+    return Strength(candidate.found.source) < strongest || LoopNs(candidate) * 20 < longest;
   });
 }
 
@@ -276,7 +274,7 @@ StepSet FindLoops(const StepInputs& inputs, const StepOptions& options) {
                      const int32_t rank_a = store.processes.rank[a.process.row()];
                      const int32_t rank_b = store.processes.rank[b.process.row()];
                      if (rank_a >= 0 && rank_b >= 0) return rank_a < rank_b;
-                     return LoopLength(a.found) > LoopLength(b.found);
+                     return LoopNs(a) > LoopNs(b);
                    });
   set.how = candidates.front().found.how;
   for (Candidate& candidate : candidates) {

@@ -5,6 +5,7 @@
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/os/data_files.h"
+#include "analysis/steps/loop_span.h"
 
 namespace batchlight::advice {
 namespace {
@@ -43,11 +44,11 @@ bool LoadsInTheTrainingProcess(const RunMeasures& run, const ProcessSteps& main)
 // Batches that a step asks a DataLoader for: micro-batches, several loaders.
 double BatchesPerStep(const Store& store, const ProcessSteps& main) {
   const PhaseCallsTable& phases = store.phase_calls;
+  const TimeSpan loop = SpanOfLoop(main.steps).whole;
   size_t count = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
     count += phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == main.thread &&
-             phases.start_ns[row] >= main.steps.front().start_ns &&
-             phases.start_ns[row] < main.steps.back().end_ns;
+             phases.start_ns[row] >= loop.start_ns && phases.start_ns[row] < loop.end_ns;
   }
   return std::max(1.0, double(count) / double(main.steps.size()));
 }
@@ -179,7 +180,7 @@ SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
   const Store& store = *run.store;
   const CodeSamples samples(store);
   if (samples.empty() || main.steps.empty()) return {};
-  const std::vector<TimeSpan> loop = {{main.steps.front().start_ns, main.steps.back().end_ns}};
+  const std::vector<TimeSpan> loop = {SpanOfLoop(main.steps).whole};
   std::vector<SampledTime> workers;
   for (size_t row = 0; row < store.threads.size(); ++row) {
     const ProcessId process = store.threads.process[row];

@@ -5,6 +5,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/forward/growing_calls.h"
+#include "analysis/steps/loop_span.h"
 
 namespace batchlight::advice {
 
@@ -13,7 +14,7 @@ void GenerationWithoutCache(const RunMeasures& run, Findings* findings) {
   if (main == nullptr || main->steps.empty() || run.inputs == nullptr) return;
   const GrowingCalls found = FindGrowingCalls(*run.store, *main, run.inputs->marks);
   if (found.calls == 0) return;
-  const auto loop_ns = double(main->steps.back().end_ns - main->steps.front().start_ns);
+  const double loop_ns = SpanOfLoop(main->steps).whole_ns();
   if (double(found.span_ns) < kGrowingShare * loop_ns) return;
   const bool on_gpu = found.calling_ns > 0;
   const double gain_ns = on_gpu ? double(found.work_ns - found.calling_ns) * kCacheGain

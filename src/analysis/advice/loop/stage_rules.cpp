@@ -13,34 +13,40 @@
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/stages/stages.h"
+#include "analysis/steps/loop_span.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
 
-// The stages from the first step on: what comes before it, to compile a graph or to see that all
-// works, comes once.
-std::span<const StageSpan> OfLoop(const ProcessStages& stages) {
-  const std::span<const StageSpan> all = stages.spans;
-  const auto first = std::find_if(all.begin(), all.end(), [](const StageSpan& span) {
-    return span.kind == StageKind::kTraining || span.kind == StageKind::kWarmUp;
-  });
+using Stages = std::span<const StageSpan>;
+
+// From the first step on: what comes before it, to compile a graph or to see that all works, comes
+// once. Behind the last step the last round's validation follows.
+Stages FromLoopOn(const RunMeasures& run) {
+  const ProcessStages* stages = run.stages.Main();
+  const ProcessSteps* main = run.steps.Main();
+  if (stages == nullptr || main == nullptr) return {};
+  const int64_t loop_ns = SpanOfLoop(main->steps).whole.start_ns;
+  const Stages all = stages->spans;
+  const auto first = std::find_if(all.begin(), all.end(),
+                                  [&](const StageSpan& span) { return span.start_ns >= loop_ns; });
   return all.subspan(static_cast<size_t>(first - all.begin()));
 }
 
-double TotalNs(const ProcessStages& stages, StageKind kind) {
+double TotalNs(Stages stages, StageKind kind) {
   int64_t total_ns = 0;
-  for (const StageSpan& span : OfLoop(stages)) {
+  for (const StageSpan& span : stages) {
     if (span.kind == kind) total_ns += span.duration_ns();
   }
   return double(total_ns);
 }
 
 // How often a stage comes, counted by what lies between: training.
-uint64_t PassesOf(const ProcessStages& stages, StageKind kind) {
+uint64_t PassesOf(Stages stages, StageKind kind) {
   uint64_t passes = 0;
   bool inside = false;
-  for (const StageSpan& span : OfLoop(stages)) {
+  for (const StageSpan& span : stages) {
     if (span.kind == kind && !inside) {
       ++passes;
       inside = true;
@@ -76,14 +82,14 @@ struct Repeated {
 
 // Of what lies between epochs or steps, the time in which no operator runs for long: plots,
 // statistics and files. Rollouts and the like, which training needs, call the model all the time.
-double SilentNs(const RunMeasures& run, const ProcessStages& stages, StageKind kind) {
+double SilentNs(const RunMeasures& run, Stages stages, StageKind kind) {
   const ProcessSteps* main = run.steps.Main();
   const OperatorCallsTable& calls = run.store->operator_calls;
   if (main == nullptr || main->thread.IsNone()) return TotalNs(stages, kind);
   const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main->thread);
   double silent_ns = 0;
   uint32_t row = rows.begin;
-  for (const StageSpan& stage : OfLoop(stages)) {
+  for (const StageSpan& stage : stages) {
     if (stage.kind != kind) continue;
     std::vector<TimeSpan> busy;
     while (row < rows.end && calls.start_ns[row] < stage.start_ns) ++row;
@@ -99,12 +105,12 @@ double SilentNs(const RunMeasures& run, const ProcessStages& stages, StageKind k
 }
 
 // Starts of a loader's workers inside of a stage: another finding's, dataloader-restart.
-double WorkerStartsNs(const RunMeasures& run, const ProcessStages& stages, StageKind kind) {
+double WorkerStartsNs(const RunMeasures& run, Stages stages, StageKind kind) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->thread.IsNone()) return 0;
   double total_ns = 0;
   for (const WorkerStart& start : FindWorkerStarts(*run.store, *main)) {
-    for (const StageSpan& span : OfLoop(stages)) {
+    for (const StageSpan& span : stages) {
       if (span.kind != kind || start.at_ns < span.start_ns || start.at_ns >= span.end_ns) continue;
       total_ns += double(std::min(start.took_ns, span.end_ns - start.at_ns));
     }
@@ -114,14 +120,14 @@ double WorkerStartsNs(const RunMeasures& run, const ProcessStages& stages, Stage
 
 Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   Repeated repeated;
-  const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr) return repeated;
-  const double workers_ns = WorkerStartsNs(run, *stages, kind);
+  const Stages stages = FromLoopOn(run);
+  if (stages.empty()) return repeated;
+  const double workers_ns = WorkerStartsNs(run, stages, kind);
   repeated.starts_workers = workers_ns > 0;
   repeated.total_ns =
-      IsBetween(kind) ? SilentNs(run, *stages, kind) : TotalNs(*stages, kind) - workers_ns;
-  repeated.training_ns = TotalNs(*stages, StageKind::kTraining);
-  repeated.passes = PassesOf(*stages, kind);
+      IsBetween(kind) ? SilentNs(run, stages, kind) : TotalNs(stages, kind) - workers_ns;
+  repeated.training_ns = TotalNs(stages, StageKind::kTraining);
+  repeated.passes = PassesOf(stages, kind);
   repeated.times_less = TimesLess(repeated.total_ns, repeated.training_ns, repeated.passes);
   return repeated;
 }
@@ -405,7 +411,7 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
 void PreprocessingCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
-  const double took_ns = TotalNs(*stages, StageKind::kPreprocessing);
+  const double took_ns = TotalNs(stages->spans, StageKind::kPreprocessing);
   if (!IsWorthAWord(run, took_ns)) return;
   AddOnce(took_ns,
           {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",

@@ -151,6 +151,26 @@ TEST(StageRules, AValidationBeforeTheFirstStepComesOnce) {
   EXPECT_EQ(FindRule(BuildOverview(store).findings, "validation-cost"), nullptr);
 }
 
+TEST(StageRules, PreprocessingBeforeTheLoopIsPaidByEveryRun) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  build.Operator(thread, "aten::zeros", 10 * kMs, 11 * kMs);
+  int64_t t = 4000 * kMs;
+  for (int step = 0; step < 40; ++step, t += 100 * kMs) {
+    build.Module(thread, "Net", "Net", t, t + 50 * kMs);
+    build.Phase(thread, Phase::kBackward, "backward", t + 50 * kMs, t + 80 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 80 * kMs,
+                t + 100 * kMs);
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* found = FindRule(findings, "preprocessing-cost");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "Preprocessing takes 50 % of the run");
+  EXPECT_EQ(found->kind, FindingKind::kOnce);
+}
+
 TEST(StageRules, HowOftenIsSaidInEnglish) {
   const auto findings = FindingsOfValidations(30 * kMs);
   const Finding* found = FindRule(findings, "validation-cost");

@@ -3,6 +3,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/steps/loop_span.h"
 
 namespace batchlight::advice {
 namespace {
@@ -18,10 +19,9 @@ struct Saves {
 Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
   Saves saves;
   const Store& store = *run.store;
+  const TimeSpan loop = SpanOfLoop(main.steps).whole;
   for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kCheckpoint)) {
-    if (mark.end_ns < main.steps.front().start_ns || mark.start_ns >= main.steps.back().end_ns) {
-      continue;
-    }
+    if (mark.end_ns < loop.start_ns || mark.start_ns >= loop.end_ns) continue;
     if (store.Text(mark.name) == "torch.load") continue;
     ++saves.count;
     saves.by_torch = saves.by_torch && store.Text(mark.name) == "torch.save";
