@@ -34,6 +34,9 @@ double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
 // Mean time of a step that python-work is about, 0: it says nothing. ns (loop/python_rules.cpp)
 double OwnPythonNs(const RunMeasures& run);
+// Mean time of a step in which the GPU idles while the loop frees batches behind their copies, as
+// pageable-copy tells; 0: it says nothing of that. ns (gpu/transfer_rules.cpp)
+double FreedBatchesNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while operators compute on tensors of the CPU, called
 // by functions that python-work names; 0: others call them. ns (loop/python_rules.cpp)
 double OwnCpuTensorsNs(const RunMeasures& run);

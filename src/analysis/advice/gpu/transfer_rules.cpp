@@ -177,11 +177,12 @@ PageableTraffic PageableTrafficOf(const RunMeasures& run) {
   return found;
 }
 
-// Behind the copies of a batch its memory is freed, for so much of a step that the GPU idles.
-double ExposedFreeingNs(const RunMeasures& run) {
-  const double idle_ns =
-      GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
-  return std::clamp(run.loop_work.python.freeing_ns, 0.0, std::max(0.0, idle_ns));
+// Without those of a function that is told apart; no bytes: too few to be told.
+PageableTraffic ToldTraffic(const RunMeasures& run) {
+  PageableTraffic traffic = PageableTrafficOf(run);
+  const HoldingFunction* held = HolderOfGpu(run);
+  if (held != nullptr) traffic.Leave(*held);
+  return traffic.bytes() < kPageableBytes ? PageableTraffic() : traffic;
 }
 
 std::string ActionForBatches(double bytes) {
@@ -196,13 +197,27 @@ std::string ActionForBatches(double bytes) {
                     "normalize and augment on the GPU.");
 }
 
+std::string ActionForCopies(const PageableTraffic& traffic, bool to_host, bool frees) {
+  const std::string batches = ActionForBatches(traffic.to_device_bytes);
+  if (!to_host) return batches;
+  return "Work with them on the GPU where that is possible (averages of weights, metrics), "
+         "or do it every N steps; what must go to the CPU goes into a pinned tensor: "
+         "torch.empty(..., pin_memory=True).copy_(tensor, non_blocking=True)." +
+         (frees ? " Batches: " + batches : "");
+}
+
 }  // namespace
 
+double FreedBatchesNs(const RunMeasures& run) {
+  if (ToldTraffic(run).to_device_bytes <= 0) return 0;
+  const double idle_ns =
+      GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
+  return std::clamp(run.loop_work.python.freeing_ns, 0.0, std::max(0.0, idle_ns));
+}
+
 void PageableCopies(const RunMeasures& run, Findings* findings) {
-  PageableTraffic traffic = PageableTrafficOf(run);
-  const HoldingFunction* held = HolderOfGpu(run);
-  if (held != nullptr) traffic.Leave(*held);
-  if (traffic.bytes() < kPageableBytes) return;
+  const PageableTraffic traffic = ToldTraffic(run);
+  if (traffic.bytes() <= 0) return;
   const bool to_host = traffic.from_device_bytes > traffic.to_device_bytes;
   const double saved_ns = std::max(0.0, traffic.ns - traffic.bytes() / kPinnedCopyRate);
   Finding finding;
@@ -213,19 +228,17 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
   finding.why =
       "The driver copies pageable memory by way of a pinned buffer; the call blocks the CPU "
       "and non_blocking has no effect.";
-  finding.action =
-      to_host ? "Work with them on the GPU where that is possible (averages of weights, metrics), "
-                "or do it every N steps; what must go to the CPU goes into a pinned tensor: "
-                "torch.empty(..., pin_memory=True).copy_(tensor, non_blocking=True)."
-              : ActionForBatches(traffic.to_device_bytes);
   // From pinned memory, copies run at the rate of the bus and beside the computing: the exposed
   // part of them disappears, and the CPU no longer waits in them.
   const double exposed_ns = std::min(traffic.ns, ExposedCopyNs(run));
-  const double freeing_ns = to_host ? 0 : ExposedFreeingNs(run);
-  if (CanBeSeen(run, freeing_ns)) {
-    finding.seen += " Behind them the loop frees the batch's memory for " + TimeOf(freeing_ns) +
+  const double freeing_ns = FreedBatchesNs(run);
+  const bool frees = CanBeSeen(run, freeing_ns);
+  if (frees) {
+    finding.seen += std::string(to_host ? " Behind those to the GPU" : " Behind them") +
+                    " the loop frees the batch's memory for " + TimeOf(freeing_ns) +
                     ": what workers share is given back page by page.";
   }
+  finding.action = ActionForCopies(traffic, to_host, frees);
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
                              exposed_ns * kPageableGain) +
                     freeing_ns * kPageableGain;

@@ -20,7 +20,7 @@ double ShareOutsideOfPhases(const RunMeasures& run) {
 // Without what gpu-held-back and pageable-copy say of it.
 double GpuIdlePythonNs(const RunMeasures& run) {
   return GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython) -
-         run.loop_work.python.freeing_ns;
+         FreedBatchesNs(run);
 }
 
 std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::string_view kind) {
@@ -162,7 +162,7 @@ double OwnPythonNs(const RunMeasures& run) {
   // By the median of its share of each step it can be more than the mean step has beside its
   // phases.
   const double outside_ns =
-      std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns) - python.freeing_ns;
+      std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns) - FreedBatchesNs(run);
   // A GPU that works meanwhile hides it.
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double exposed_ns = has_gpu ? std::min(outside_ns, GpuIdlePythonNs(run)) : outside_ns;

@@ -84,9 +84,18 @@ std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
   return BuildOverview(store).findings;
 }
 
+// What the loop of a package copies, and what else its line does.
+struct Copying {
+  bool copies = true;
+  bool workers = true;         // load the batch
+  uint64_t bytes = 64 << 20;   // of a batch
+  int pictures = 0;            // the line reads and copies one after the other, for 5 ms together
+  uint64_t to_host_bytes = 0;  // a copy the other way
+};
+
 // 20 steps of 10 ms of a loop that a package runs, which the main program calls: in 4 ms of each it
-// is in `advance` of the package, behind a copy of 1 ms where `copies`.
-std::vector<Finding> FindingsOfTrainer(bool copies) {
+// is in `advance` of the package, behind a copy of 1 ms.
+std::vector<Finding> FindingsOfTrainer(const Copying& copying) {
   StoreBuilder build;
   Store& store = build.store();
   const auto stack = [&](const char* file, const char* function, uint32_t line,
@@ -113,16 +122,35 @@ std::vector<Finding> FindingsOfTrainer(bool copies) {
                                  .samples = 1,
                                  .cpu_ns = to_ns - from_ns});
   };
+  const auto copy = [&](int64_t from_ns, int64_t to_ns, uint64_t bytes, PythonStackId line) {
+    build.Operator(thread, "aten::copy_", from_ns, to_ns);
+    build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, bytes,
+               from_ns + 100, from_ns + 1000, to_ns - 1000);
+    store.api_calls.end_ns.back() = to_ns - 500;
+    sample(line, from_ns, to_ns - 2000);
+  };
   for (int64_t i = 0, t = 0; i < 20; ++i, t += 10 * kMs) {
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
-    if (copies) {
-      build.Operator(thread, "aten::copy_", t, t + kMs);
-      build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice,
-                 64 << 20, t + 100, t + 1000, t + kMs - 1000);
-      store.api_calls.end_ns.back() = t + kMs - 500;
-      sample(move, t, t + kMs - 2000);
+    if (copying.copies && copying.pictures == 0) {
+      copy(t, t + kMs, copying.bytes, move);
+      sample(advance, t + kMs, t + 5 * kMs - 1000);
     }
-    sample(advance, t + kMs, t + 5 * kMs - 1000);
+    if (!copying.copies) sample(advance, t + kMs, t + 5 * kMs - 1000);
+    for (int picture = 0; picture < copying.pictures; ++picture) {
+      const int64_t each_ns = 5 * kMs / copying.pictures;
+      const int64_t at = t + picture * each_ns, read = at + each_ns * 4 / 5;
+      sample(advance, at + 1000, read - 1000);
+      copy(read, at + each_ns, copying.bytes / uint64_t(copying.pictures), advance);
+    }
+    if (copying.to_host_bytes > 0) {
+      build.Copy(thread, CopyKind::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
+                 copying.to_host_bytes, t + 9 * kMs, t + 9 * kMs + 1000, t + 9 * kMs + 200'000);
+    }
+    if (copying.workers) {
+      build.Phase(thread, Phase::kDataLoaderNext,
+                  "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                  t + 10 * kMs - 1800, t + 10 * kMs - 1500);
+    }
     sample(run, t + 5 * kMs, t + 9 * kMs);
     build.Operator(thread, "aten::mm", t + 5 * kMs, t + 10 * kMs - 2000);
     build.Kernel(thread, "nvjet_hsh_128", t + 5 * kMs + 1000, t + 5 * kMs + 9000,
@@ -133,7 +161,7 @@ std::vector<Finding> FindingsOfTrainer(bool copies) {
 }
 
 TEST(PythonRules, WhatAPackageDoesThatRunsTheLoopIsNotThePrograms) {
-  const auto findings = FindingsOfTrainer(false);
+  const auto findings = FindingsOfTrainer({.copies = false});
   const Finding* found = FindRule(findings, "python-work");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->title.find("`Loop.advance` (loop.py:322): "), 0u) << found->title;
@@ -143,13 +171,48 @@ TEST(PythonRules, WhatAPackageDoesThatRunsTheLoopIsNotThePrograms) {
 
 // The line that copied goes on: it frees what it has copied.
 TEST(PythonRules, FreeingABatchBelongsToItsCopy) {
-  const auto findings = FindingsOfTrainer(true);
+  const auto findings = FindingsOfTrainer({});
   EXPECT_EQ(FindRule(findings, "python-work"), nullptr);
   const Finding* found = FindRule(findings, "pageable-copy");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain_ns, 0.85 * (1 + 4) * kMs, 0.1 * kMs);
   EXPECT_NE(found->seen.find("frees the batch's memory"), std::string::npos) << found->seen;
   EXPECT_NE(found->action.find("uint8"), std::string::npos) << found->action;
+}
+
+TEST(PythonRules, OnlyFreeingIsToldAsFreeing) {
+  const auto expect_python = [](const Copying& copying, double least_ms, const char* what) {
+    const auto findings = FindingsOfTrainer(copying);
+    const Finding* copy = FindRule(findings, "pageable-copy");
+    ASSERT_NE(copy, nullptr) << what;
+    EXPECT_EQ(copy->seen.find("frees the batch's memory"), std::string::npos) << copy->seen;
+    const Finding* python = FindRule(findings, "python-work");
+    ASSERT_NE(python, nullptr) << what;
+    EXPECT_GT(python->gain_ns, least_ms * kMs) << what;
+  };
+  expect_python({.pictures = 4}, 1.5, "the line reads one picture after the other");
+  expect_python({.workers = false}, 1.5, "no worker shares memory");
+}
+
+TEST(PythonRules, FreeingTakesNoLongerThanItsBytes) {
+  // At 2 GB/s or more.
+  const auto findings = FindingsOfTrainer({.bytes = 5'000'000});
+  const Finding* copy = FindRule(findings, "pageable-copy");
+  ASSERT_NE(copy, nullptr);
+  EXPECT_NEAR(copy->gain_ns, 0.85 * (1 + 2.5) * kMs, 0.1 * kMs);
+}
+
+TEST(PythonRules, FreeingIsToldBesideLargerCopiesToTheHost) {
+  const auto findings = FindingsOfTrainer({.to_host_bytes = 80 << 20});
+  const Finding* copy = FindRule(findings, "pageable-copy");
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy->title, "Tensors are copied to pageable memory of the CPU");
+  EXPECT_GT(copy->gain_ns, 0.85 * 4 * kMs);
+  EXPECT_NE(copy->seen.find("Behind those to the GPU the loop frees"), std::string::npos)
+      << copy->seen;
+  EXPECT_NE(copy->action.find("Batches: DataLoader(..., pin_memory=True)"), std::string::npos)
+      << copy->action;
+  EXPECT_EQ(FindRule(findings, "python-work"), nullptr);
 }
 
 TEST(AdviceText, TimesHaveTheUnitsOfTheSummary) {
