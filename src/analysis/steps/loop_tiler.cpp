@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "analysis/numbers/quantile.h"
+#include "analysis/phases/capture_starts.h"
 #include "analysis/phases/phase_kind.h"
-#include "analysis/steps/capture_starts.h"
 
 namespace batchlight {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "analysis/numbers/quantile.h"
-#include "analysis/steps/capture_starts.h"
+#include "analysis/phases/capture_starts.h"
 #include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_key.h"
 #include "analysis/steps/step_updates.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "analysis/steps/capture_starts.h"
+#include "analysis/phases/capture_starts.h"
 
 namespace batchlight {
 namespace {

@@ -84,6 +84,17 @@ std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
   return BuildOverview(store).findings;
 }
 
+// A stack: this function at a line, called by `parent`.
+PythonStackId Call(const char* file, const char* function, uint32_t line, PythonStackId parent,
+                   StoreBuilder& build) {
+  Store& store = build.store();
+  store.python_frames.Append(
+      {.file = build.Text(file), .function = build.Text(function), .first_line = 1, .line = line});
+  store.python_stacks.Append(
+      {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+  return PythonStackId::At(store.python_stacks.size() - 1);
+}
+
 // What the loop of a package copies, and what else its line does.
 struct Copying {
   bool copies = true;
@@ -100,13 +111,7 @@ std::vector<Finding> FindingsOfTrainer(const Copying& copying) {
   Store& store = build.store();
   const auto stack = [&](const char* file, const char* function, uint32_t line,
                          PythonStackId parent) {
-    store.python_frames.Append({.file = build.Text(file),
-                                .function = build.Text(function),
-                                .first_line = 1,
-                                .line = line});
-    store.python_stacks.Append(
-        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
-    return PythonStackId::At(store.python_stacks.size() - 1);
+    return Call(file, function, line, parent, build);
   };
   const char* package = "/usr/lib/python3/site-packages/lightning/loop.py";
   const PythonStackId main = stack("/home/u/train.py", "<module>", 169, PythonStackId::None());

@@ -1,4 +1,4 @@
-#include "analysis/steps/capture_starts.h"
+#include "analysis/phases/capture_starts.h"
 
 #include <algorithm>
 
