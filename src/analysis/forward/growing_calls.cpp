@@ -19,9 +19,11 @@ namespace {
 constexpr size_t kLeastCalls = 8;
 // A call works on more than the one before, but not on so much more that it is another batch.
 constexpr double kMostGrowth = 1.25;
-// Of the calls of a row so many grow, and by about as much as the others.
+// So many calls of a row grow by as much as its median call does: the same samples, one position
+// more. Batches that are sorted by length grow as it comes.
 constexpr double kEven = 0.8;
-constexpr double kEvenLeast = 0.5, kEvenMost = 1.5;
+constexpr double kEvenPart = 0.02;
+constexpr double kEvenBlocks = 1;  // of a kernel: the last one need not be full
 
 // Positions, of all samples, that go into a layer: the sizes of the first operand that has rows,
 // without the last, of "[[64], [8, 32, 4], [4, 64]]"; 0: not known.
@@ -41,6 +43,15 @@ double PositionsOf(std::string_view shapes) {
   return 0;
 }
 
+// Puts what one call gave behind what it was given. Copies from the CPU are parts of other
+// operators.
+bool Appends(std::string_view op) {
+  constexpr std::string_view kAppending[] = {
+      "aten::cat",         "aten::stack",    "aten::copy_",   "aten::index_put_",
+      "aten::index_copy_", "aten::scatter_", "aten::scatter", "aten::select_scatter"};
+  return std::find(std::begin(kAppending), std::end(kAppending), op) != std::end(kAppending);
+}
+
 bool IsLayer(std::string_view op) {
   return op == "aten::linear" || op == "aten::addmm" || op == "aten::mm";
 }
@@ -50,13 +61,15 @@ struct ModelCall {
   int64_t end_ns = 0;
   StringId path, class_name;
   uint32_t after_backwards = 0;    // how many began before it
+  uint32_t after_batches = 0;      // the same of a DataLoader's
+  bool feeds_next = false;         // between it and the next, a tensor was made longer
   int64_t gpu_ns = 0;              // of its kernels
   std::vector<double> sizes = {};  // blocks of each kernel, or positions of each layer
   double size = 0;                 // median of these
 
   bool IsOfSameRow(const ModelCall& other) const {
     return path == other.path && class_name == other.class_name &&
-           after_backwards == other.after_backwards;
+           after_backwards == other.after_backwards && after_batches == other.after_batches;
   }
 };
 
@@ -68,6 +81,7 @@ class GrowingCallsFinder {
     FindCalls(marks);
     KeepRows();
     if (calls_.empty()) return {};
+    FindFeeds();
     if (on_cpu_) {
       AddLayers();
     } else {
@@ -94,18 +108,46 @@ class GrowingCallsFinder {
     const ModuleCallsTable& modules = store_.module_calls;
     const ThreadSpans::Rows rows = ThreadSpans(modules.thread).Of(main_.thread);
     const TimeSpan loop = SpanOfLoop(main_.steps).whole;
-    uint32_t backward = 0;
+    const std::vector<int64_t> batches = BatchStarts();
+    uint32_t backward = 0, batch = 0;
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
       const int64_t start_ns = modules.start_ns[row];
       if (modules.depth[row] != 0 || start_ns < loop.start_ns || start_ns > loop.end_ns) continue;
       while (backward < backwards.size() && backwards[backward].start_ns < start_ns) ++backward;
+      while (batch < batches.size() && batches[batch] < start_ns) ++batch;
       calls_.push_back({.start_ns = start_ns,
                         .end_ns = ClosedEnd(store_, start_ns, modules.end_ns[row]),
                         .path = modules.path[row],
                         .class_name = modules.class_name[row],
-                        .after_backwards = backward});
+                        .after_backwards = backward,
+                        .after_batches = batch});
     }
     RemoveLearning();
+  }
+
+  std::vector<int64_t> BatchStarts() const {
+    const PhaseCallsTable& phases = store_.phase_calls;
+    const ThreadSpans::Rows rows = ThreadSpans(phases.thread).Of(main_.thread);
+    std::vector<int64_t> starts;
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (phases.phase[row] == Phase::kDataLoaderNext) starts.push_back(phases.start_ns[row]);
+    }
+    return starts;
+  }
+
+  // What the program itself calls between two calls of the model.
+  void FindFeeds() {
+    const OperatorCallsTable& operators = store_.operator_calls;
+    const ThreadSpans::Rows rows = ThreadSpans(operators.thread).Of(main_.thread);
+    auto next = calls_.begin();
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      const int64_t start_ns = operators.start_ns[row];
+      while (next != calls_.end() && next->start_ns <= start_ns) ++next;
+      if (next == calls_.begin() || std::prev(next)->end_ns > start_ns) continue;
+      const OperatorCallId parent = operators.parent[row];
+      const bool inner = !parent.IsNone() && operators.scope[parent.row()] != OperatorScope::kUser;
+      if (!inner && Appends(store_.Text(operators.name[row]))) std::prev(next)->feeds_next = true;
+    }
   }
 
   // Those that autograd follows: each node of its graph takes a number.
@@ -185,19 +227,23 @@ class GrowingCallsFinder {
   void TakeRow(std::span<const ModelCall> row) {
     if (row.size() < kLeastCalls) return;
     const auto steps = double(row.size() - 1);
-    const double each = (row.back().size - row.front().size) / steps;
+    std::vector<double> growths;
+    for (size_t i = 1; i < row.size(); ++i) growths.push_back(row[i].size - row[i - 1].size);
+    const double each = MedianOf(growths);
     if (each <= 0) return;
-    double even = 0, positions = 0;
+    const double most_off = std::max(kEvenPart * each, on_cpu_ ? 0 : kEvenBlocks);
+    double even = 0, fed = 0, positions = 0;
     int64_t work_ns = 0, shortest_ns = shortest_ns_;
     for (size_t i = 0; i < row.size(); ++i) {
       positions += row[i].size / each;
       shortest_ns = std::min(shortest_ns, row[i].end_ns - row[i].start_ns);
       if (i == 0) continue;
       const double grown = row[i].size - row[i - 1].size;
-      even += grown >= kEvenLeast * each && grown <= kEvenMost * each ? 1 : 0;
+      even += std::abs(grown - each) <= most_off ? 1 : 0;
+      fed += row[i - 1].feeds_next ? 1 : 0;
       work_ns += on_cpu_ ? row[i].end_ns - row[i].start_ns : row[i].gpu_ns;
     }
-    if (even < kEven * steps) return;
+    if (even < kEven * steps || fed < kEven * steps) return;
     if (found_.rows++ == 0) found_.class_name = row.front().class_name;
     found_.calls += row.size();
     found_.span_ns += row.back().end_ns - row.front().start_ns;

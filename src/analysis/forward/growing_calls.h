@@ -1,6 +1,7 @@
-// Calls of one model in a row, without gradients, each of which works on a little more than the one
-// before: tokens are generated one by one, and each sends all before it through the model again.
-// With a KV cache only the first call (the prompt) works on more than one position.
+// Calls of one model in a row, without gradients, each of which works on as much more as any other
+// does than the one before, and between which a tensor is made longer: tokens are generated one by
+// one, and each sends all before it through the model again. With a KV cache only the first call
+// (the prompt) works on more than one position. Batches of a DataLoader are no such row.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,9 @@ using testing::StoreBuilder;
 struct Call {
   std::vector<uint32_t> blocks;
   int64_t kernel_ns = 0;
-  std::string shapes;  // of a layer
+  std::string shapes = {};           // of a layer
+  const char* behind = "aten::cat";  // an operator between it and the next
+  bool of_batch = false;             // a DataLoader's
 };
 
 // Six rounds: twenty calls without gradients, which take the CPU 3 ms each, then an update.
@@ -50,6 +52,11 @@ std::vector<Finding> FindingsOf(const std::function<Call(int)>& call_at, bool le
         t += call.kernel_ns;
       }
       t = std::max(t, start + 4 * kMs);
+      build.Operator(thread, call.behind, t - 50'000, t - 40'000);
+      if (!call.of_batch) continue;
+      build.Phase(thread, Phase::kDataLoaderNext,
+                  "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t - 30'000,
+                  t - 20'000);
     }
     for (int step = 0; step < 2; ++step, t += 10 * kMs) {
       build.Module(thread, "Decoder", "Decoder", t, t + 4 * kMs);
@@ -108,6 +115,35 @@ TEST(GenerationRules, OtherRowsOfCallsAreLeftAlone) {
             nullptr)
       << "batches sorted by length";
   EXPECT_EQ(Found(FindingsOf(WithoutCache, true)), nullptr) << "autograd follows them";
+}
+
+// Sorted by length, and each as much longer as the one before.
+TEST(GenerationRules, BatchesOfAValidationAreNoGeneration) {
+  const auto with = [](const std::function<void(Call&)>& change) {
+    return Found(FindingsOf([&](int i) {
+      Call call = WithoutCache(i);
+      change(call);
+      return call;
+    }));
+  };
+  EXPECT_NE(with([](Call&) {}), nullptr);
+  EXPECT_EQ(with([](Call& call) { call.of_batch = true; }), nullptr);
+  EXPECT_EQ(with([](Call& call) { call.behind = "aten::argmax"; }), nullptr) << "for the accuracy";
+  EXPECT_NE(with([](Call& call) { call.behind = "aten::copy_"; }), nullptr) << "into a buffer";
+}
+
+TEST(GenerationRules, BatchesThatGrowAboutEvenlyAreNoGeneration) {
+  const auto grown = [](int i) { return 10 * i + (i * 7 % 5) - 2; };
+  EXPECT_EQ(Found(FindingsOf([&](int i) {
+              const uint32_t blocks = 1000 + 2 * uint32_t(grown(i) + 2);
+              return Call{.blocks = {132, blocks, blocks, blocks}, .kernel_ns = 3 * kMs};
+            })),
+            nullptr);
+  EXPECT_EQ(Found(FindingsOf([&](int i) {
+              return Call{.shapes = "[[8, " + std::to_string(100 + grown(i)) + ", 64], [64, 64]]"};
+            })),
+            nullptr)
+      << "without a GPU";
 }
 
 TEST(GenerationRules, WhatTheCpuIsTooSlowForGainsNothing) {
