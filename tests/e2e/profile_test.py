@@ -173,6 +173,11 @@ class WhenToCollect(InFolder):
     # these; then the next one says more.
     SECONDS = (0.2, 1, 5, 20)
 
+    def test_durations_that_no_integer_holds(self):
+        for seconds in ("9223372036854775807", "inf"):
+            done = self.profile("-f", "-o", "run", "-d", seconds, "-y", "0", "/bin/sh", "-c", "sleep 0.1; exit 3")
+            self.assertEqual(done.returncode, 3, seconds)
+
     def test_duration_ends_the_program(self):
         for seconds in self.SECONDS:
             before = time.monotonic()

@@ -6,7 +6,11 @@
 
 namespace batchlight::capture {
 
-void Timer::Start(double seconds) { at_ns_ = MonotonicNow() + static_cast<int64_t>(seconds * 1e9); }
+void Timer::Start(double seconds) {
+  // Whoever asks for more than a century asks for no end, and no integer holds what he says.
+  constexpr double kCenturyS = 100 * 365.25 * 86'400;
+  at_ns_ = MonotonicNow() + static_cast<int64_t>(std::min(seconds, kCenturyS) * 1e9);
+}
 
 bool Timer::Due() {
   if (!running() || MonotonicNow() < at_ns_) return false;
