@@ -14,7 +14,7 @@ class Tensor:
     is_sparse = requires_grad = False
 
     def __init__(self, array, device="cpu"):
-        self.array, self.shape = array, array.shape
+        self.array, self.shape, self.dtype = array, array.shape, "torch." + array.dtype.name
         self.device = types.SimpleNamespace(type=device)
 
     def is_floating_point(self):
@@ -23,10 +23,27 @@ class Tensor:
     def is_contiguous(self):
         return self.array.flags.c_contiguous
 
-    def numpy(self):
+    def is_conj(self):
+        return False
+
+    is_neg = is_conj
+
+    def stride(self):
+        return tuple(stride // self.array.itemsize for stride in self.array.strides)
+
+    def storage_offset(self):
+        return 0
+
+    def untyped_storage(self):
+        return types.SimpleNamespace(nbytes=lambda: self.array.nbytes)
+
+    def data_ptr(self):
         if self.device.type != "cpu":
             raise AssertionError("a GPU's tensor was read")
-        return self.array
+        return self.array.ctypes.data
+
+    def numpy(self):
+        raise AssertionError("the program can resize its storage no more")
 
 
 class BridgeCase(unittest.TestCase):

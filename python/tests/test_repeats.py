@@ -16,10 +16,7 @@ class Versioned(Tensor):
     def __init__(self, array, device="cpu"):
         super().__init__(array, device)
         self.device.index = 0
-        self.dtype, self._version = "float32", 0
-
-    def detach(self):
-        return self
+        self._version = 0
 
 
 class Parameter(Versioned):
@@ -36,19 +33,6 @@ class Module:
     def __init__(self, *parts, device="cpu"):
         self._parameters = {"weight": Parameter(numpy.ones(1), device)}
         self._buffers, self._modules = {}, {str(i): part for i, part in enumerate(parts)}
-
-    def modules(self):
-        yield self
-        for part in self._modules.values():
-            yield from part.modules()
-
-    def parameters(self):
-        for part in self.modules():
-            yield from part._parameters.values()
-
-    def buffers(self):
-        for part in self.modules():
-            yield from part._buffers.values()
 
     def forward(self, x):
         return Versioned(x.array + sum(float(weight.array[0]) for weight in self._parameters.values()),
@@ -314,14 +298,12 @@ class Repeats(BridgeCase):
         self.assertEqual(self.train(part, between=between), "68 22 encode")
 
     def test_what_is_odd_ends_the_window(self):
-        class Odd(Module):
-            def modules(self):
+        class Odd(dict):
+            def values(self):
                 raise RuntimeError("no parts")
 
-            def parameters(self):
-                yield from self._parameters.values()
-
-        part = Odd()
+        part = Module()
+        part._modules = Odd()
         model = Module()
         for _ in range(6):
             x = Versioned(numpy.ones((4, 100)))

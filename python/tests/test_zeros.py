@@ -14,10 +14,7 @@ except ImportError:
 
 class Module:
     def __init__(self, *buffers):
-        self.all = buffers
-
-    def buffers(self):
-        return iter(self.all)
+        self._modules, self._buffers = {}, dict(enumerate(buffers))
 
 
 @unittest.skipIf(numpy is None, "no NumPy in this Python")
@@ -68,7 +65,8 @@ class Zeros(BridgeCase):
 
     def test_nothing_is_asked_while_a_model_is_traced(self):
         class Traced:
-            def buffers(self):
+            @property
+            def _buffers(self):
                 raise AssertionError("asked for its buffers")
 
         self.traced = object()
@@ -81,8 +79,7 @@ class Zeros(BridgeCase):
 
     def test_only_the_first_calls_are_looked_at_and_one_that_is_odd_is_the_last(self):
         class Odd:
-            def buffers(self):
-                raise RuntimeError("no buffers")
+            """Has no buffers."""
 
         self.module.look_at_call(Odd(), (), {})
         self.module.look_at_call(Module(), (Tensor(self.graph(1200)),), {})

@@ -236,6 +236,38 @@ class EveryInterpreter(unittest.TestCase):
                 session.run(python, "-c", code)
                 self.assertIn("loader-7", [e.name for e in session.events("ThreadName")])
 
+    def test_threads_whose_name_is_code_of_the_program(self):
+        """Nobody asks for it while a thread starts: start() would wait for ever where it fails or waits."""
+        code = ("import threading\n"
+                "lock = threading.Lock()\n"
+                "class Late(threading.Thread):\n"
+                "    name = property(lambda self: 'late-%d' % self.number)\n"
+                "    def run(self): self.number = 3\n"
+                "class Locked(threading.Thread):\n"
+                "    @property\n"
+                "    def name(self):\n"
+                "        with lock: return 'locked'\n"
+                "    @property\n"
+                "    def ident(self): print('ident'); return super().ident\n"
+                "late, locked = Late(daemon=True), Locked(daemon=True)\n"
+                "late.start(); late.join()\n"
+                "with lock: locked.start()\n"
+                "locked.join(); print(late.name, locked.name)\n"
+                "class Loud(str):\n"
+                "    def __ne__(self, other): print('compared'); return True\n"
+                "threading.current_thread().name = Loud('main')\n"
+                "print(threading.Thread.name.fset.__name__)\n"
+                "class Own(threading.Thread):\n"
+                "    @property\n"
+                "    def ident(self): print('ident'); return super().ident\n"
+                "Own().name = 'mine'\n")
+        for python in interpreters():
+            with self.subTest(python=python), PythonSession() as session:
+                expected = alone(python, "-c", code)
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                 (expected.returncode, expected.stdout, expected.stderr))
+
     def test_python_not_traced(self):
         with PythonSession(trace=1) as session:
             done = session.run(DEBIAN, "-c", "import sys; print('_batchlight_native' in sys.modules)")

@@ -20,6 +20,7 @@ from python_session import ALL, SHAPES, PythonSession, alone  # noqa: E402
 from torch_case import PYTHON, TorchCase, without_building  # noqa: E402
 from torch_compilers import Compilers, Parallel  # noqa: E402, F401: tests
 from torch_lines import Lines  # noqa: E402, F401: tests
+from torch_looks import Looks  # noqa: E402, F401: tests
 from torch_module_names import ModuleNames  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
 
@@ -47,38 +48,6 @@ class Modules(TorchCase):
         classes = {record.path: record.class_name for record in session.events("ModuleBegin")}
         self.assertEqual(classes["encoder.layers.1.linear1"], "Linear")
         self.balanced(session)
-
-    def test_what_listens_to_calls_hears_the_programs_alone(self):
-        self.same("""
-            try: from torch.overrides import TorchFunctionMode
-            except ImportError: TorchFunctionMode = None
-            from torch.utils._python_dispatch import TorchDispatchMode
-            name = lambda function: getattr(function, "__name__", "?") + str(getattr(function, "__self__", ""))[:12]
-            class Listener(TorchFunctionMode):
-                def __torch_function__(self, function, types, args=(), kwargs=None):
-                    print("mode", name(function)); return function(*args, **(kwargs or {}))
-            class Operators(TorchDispatchMode):
-                def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-                    print("operator", function); return function(*args, **(kwargs or {}))
-            class Loud(torch.Tensor):
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    print("class", name(function)); return super().__torch_function__(function, types, args, kwargs)
-            net, ids = Net(), torch.ones(8, 32, dtype=torch.long)
-            net.graph = nn.parameter.Parameter(torch.zeros(1100, 1100), requires_grad=False)
-            optimizer = torch.optim.SGD(net.parameters(), 0.1)
-            batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(ids, torch.ones(8, 8)), 2)
-            for listener in (Listener(), Operators()):
-                with listener:
-                    for ids, x in batches:
-                        net(x).sum().backward(); optimizer.step(); optimizer.zero_grad()
-            class Embedding(nn.Module):
-                def forward(self, ids, graph): return ids.shape[0] * graph.sum()
-            loud = Embedding()
-            own = nn.Parameter(torch.ones(2).as_subclass(Loud)) if hasattr(nn.Parameter, "data") else None
-            for _ in range(6): loud(torch.ones(8, 32, dtype=torch.long).as_subclass(Loud), torch.zeros(1100, 1100).as_subclass(Loud))
-            other = torch.optim.Adam([torch.ones(3).as_subclass(Loud).requires_grad_()]); other.step()
-        """)
 
     def test_odd_modules(self):
         session = self.same("""

@@ -178,10 +178,19 @@ def phase_unless(function, kind, name, is_excepted):
     return call
 
 
+def _is_function(owner, attribute):
+    """Of a class: whether it is called with an object of it first. A staticmethod or an object with __call__ is
+    not."""
+    if not isinstance(owner, type):
+        return True
+    held = next((vars(base)[attribute] for base in owner.__mro__ if attribute in vars(base)), None)
+    return hasattr(type(held), "__get__") and not isinstance(held, (staticmethod, classmethod, property))
+
+
 def wrap_phase(owner, attribute, kind, name, skip=None):
     """Replaces owner.attribute by a recorded version, once; does nothing if there is none."""
     function = getattr(owner, attribute, None)
-    if function is None or getattr(function, _MARK, False):
+    if function is None or getattr(function, _MARK, False) or not _is_function(owner, attribute):
         return None
     wrapped = phase(function, kind, name, skip)
     setattr(owner, attribute, wrapped)

@@ -9,6 +9,8 @@ import weakref
 
 import _batchlight_native as _native
 
+from ._torch_unseen import parameters_of
+
 FEWEST = 4
 MOST_LISTS = 128
 _CHOSEN = ("top_k", "topk", "k", "num_experts_per_tok", "num_experts_per_token", "moe_top_k", "num_selected",
@@ -38,7 +40,7 @@ class Experts:
         """`lists`: of the parent's call, by path."""
         owner, _, number = path.rpartition(".")
         if owner and number.isdigit() and tensor is not None:
-            size = sum(parameter.numel() for parameter in module.parameters())
+            size = sum(parameter.numel() for parameter in parameters_of(module))
             siblings = lists.get(owner)
             if siblings is None:
                 siblings = lists[owner] = Siblings(module, size, tensor)

@@ -7,13 +7,12 @@ tokens and flags have only 0 and 1. Padding is a value with which rows end (or b
 hardly have elsewhere. Of targets, those are counted that the loss leaves out (-100): a head that makes
 scores for all positions makes these for nothing. Tensors on a GPU are not looked at: that would wait for it.
 """
-import collections
-import itertools
 import sys
 
 import _batchlight_native as _native
 
 from ._importlib_bootstrap import metered
+from ._torch_unseen import array_of, is_traced, items_of, unseen
 
 LAST_LOOK = 1024      # batches
 LEAST_WIDTH = 16      # positions
@@ -85,35 +84,10 @@ class Meter:
 LOADED, CALLED = Meter(), Meter()
 
 
-class Heard(Exception):
-    """A mode of the program's would hear that tensors are looked at."""
-
-
-def unseen(look, *arguments):
-    """look(*arguments), of which no __torch_function__ of the program's hears, a mode's or a class's."""
-    c = getattr(sys.modules.get("torch"), "_C", None)
-    if not hasattr(c, "DisableTorchFunction"):
-        return look(*arguments)
-    if not hasattr(c, "DisableTorchFunctionSubclass") and getattr(c, "_len_torch_function_stack", int)():
-        raise Heard  # before PyTorch 2.0 modes hear all the same
-    with c.DisableTorchFunction():
-        return look(*arguments)
-
-
-def operators_are_heard():
-    """Whether a mode of the program's sees every operator: numpy() of a tensor may be one."""
-    return getattr(getattr(sys.modules.get("torch"), "_C", None), "_len_torch_dispatch_stack", int)() > 0
-
-
-def items_of(batch):
-    """What a dict or sequence holds, past whatever its class makes of asking: a batch that loads its
-    parts when they are asked for is left alone."""
-    if isinstance(batch, collections.UserDict):  # a tokenizer's
-        batch = vars(batch).get("data")
-    for kind, iterate in ((dict, dict.values), (list, list.__iter__), (tuple, tuple.__iter__)):
-        if isinstance(batch, kind):
-            return itertools.islice(iterate(batch), MOST_ITEMS)
-    return (batch,)
+def is_heard():
+    """Whether a mode of the program's sees every operator, or torch.jit.trace does: a batch is none of theirs."""
+    modes = getattr(getattr(sys.modules.get("torch"), "_C", None), "_len_torch_dispatch_stack", int)
+    return modes() > 0 or is_traced()
 
 
 def is_ids(array):
@@ -123,9 +97,9 @@ def is_ids(array):
 def whole_numbers_of(batch):
     """NumPy's views of the tensors in question, in one level of a dict or sequence."""
     torch = sys.modules.get("torch")
-    if operators_are_heard():
+    if is_heard():
         return
-    for item in items_of(batch):
+    for item in items_of(batch, MOST_ITEMS):
         if torch is not None and type(item) is not torch.Tensor:  # of others numpy() may be anything
             continue
         shape = getattr(item, "shape", ())
@@ -133,7 +107,7 @@ def whole_numbers_of(batch):
                 or shape[0] < 2 or shape[0] * shape[1] > MOST_ELEMENTS):
             continue
         if item.device.type == "cpu" and not item.is_floating_point() and not item.is_sparse:
-            array = item.numpy()
+            array = array_of(item)
             if array.dtype.kind in "iu":
                 yield array
 

@@ -23,6 +23,7 @@ import _batchlight_native as _native
 
 from . import _torch_progress
 from ._torch_experts import Experts
+from ._torch_unseen import array_of, buffers_of, items_of, parameters_of, parts_of, unseen
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's
@@ -75,7 +76,7 @@ def _version(tensor):
 
 
 def _has_parameters(module):
-    return next(iter(module.parameters()), None) is not None
+    return next(parameters_of(module), None) is not None
 
 
 class Unknown(Exception):
@@ -162,47 +163,53 @@ class Window:
         if not self.looks or threading.get_ident() != self.thread:
             return None
         try:
-            self.calls += 1
-            if self.calls > MOST_CALLS:
-                self.close()
-                return None
-            watched = self._watched(module, path)
-            if watched is None:
-                return None
-            call = self.top = Call(watched, self.top)
-            if call.below is not None:
-                tensor = next(_tensors_of(self.torch, (arguments, named), 0), None)
-                self.experts.called(call.below.lists, module, path, tensor)
-            if not self.repeating and not watched.excluded and not self.in_backward():
-                self._sign(call, module, arguments, named)
-                self.repeating += call.again is not None
-            return call
+            return unseen(self._enter, module, arguments, named, path)
         except Unknown:
             return self.top
         except Exception:
             stop()
             return None
 
+    def _enter(self, module, arguments, named, path):
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            self.close()
+            return None
+        watched = self._watched(module, path)
+        if watched is None:
+            return None
+        call = self.top = Call(watched, self.top)
+        if call.below is not None:
+            tensor = next(_tensors_of(self.torch, (arguments, named), 0), None)
+            self.experts.called(call.below.lists, module, path, tensor)
+        if not self.repeating and not watched.excluded and not self.in_backward():
+            self._sign(call, module, arguments, named)
+            self.repeating += call.again is not None
+        return call
+
     def leave(self, call, output):
         """After it, unless it raised."""
         try:
-            while self.top is not None and self.top is not call:  # of calls that raised
-                self.repeating -= self.top.again is not None
-                self.top = self.top.below
-            if self.top is None:
-                return
-            self.top = call.below
-            if call.lists:
-                self.experts.parent_ends(call.lists, call.watched.reference())
-            if call.signature is not None:
-                self.repeating -= call.again is not None
-                self._count(call, output)
-            if self.top is None:
-                self.looks = False
-                if self.outermost >= OUTERMOST_CALLS:
-                    self.close()
+            unseen(self._leave, call, output)
         except Exception:
             stop()
+
+    def _leave(self, call, output):
+        while self.top is not None and self.top is not call:  # of calls that raised
+            self.repeating -= self.top.again is not None
+            self.top = self.top.below
+        if self.top is None:
+            return
+        self.top = call.below
+        if call.lists:
+            self.experts.parent_ends(call.lists, call.watched.reference())
+        if call.signature is not None:
+            self.repeating -= call.again is not None
+            self._count(call, output)
+        if self.top is None:
+            self.looks = False
+            if self.outermost >= OUTERMOST_CALLS:
+                self.close()
 
     def _watched(self, module, path):
         key = id(module)
@@ -247,13 +254,13 @@ class Window:
 
     def _sign_items(self, items, signature, tensors, depth):
         torch = self.torch
-        if depth > MOST_DEPTH or len(items) > MOST_TENSORS:
+        held = list(items_of(items, MOST_TENSORS + 1))
+        if depth > MOST_DEPTH or len(held) > MOST_TENSORS:
             raise Unknown
         if isinstance(items, dict):
             signature += dict.keys(items)
-            items = dict.values(items)
         signature.append("(")
-        for item in items:
+        for item in held:
             kind = type(item)
             if kind is torch.Tensor or kind is torch.nn.Parameter:
                 signature += "tensor", id(item), _version(item)
@@ -300,10 +307,7 @@ class Window:
         if type(tensor) is not self.torch.Tensor or tensor.device.type != "cpu":
             return None
         try:
-            tensor = tensor.detach()
-            if tensor.dtype is self.torch.bfloat16:  # NumPy has none
-                tensor = tensor.view(self.torch.int16)
-            array = tensor.numpy()
+            array = array_of(tensor)
         except Exception:  # sparse, quantized, of a transformation
             return None
         return array.shape, hash(array.flat[::max(1, array.size // SAMPLED) | 1].tobytes())
@@ -327,7 +331,7 @@ def _is_followed_by_others(torch):
 
 def _drops(module):
     """Whether a part of it leaves out numbers at random."""
-    for part in module.modules():
+    for part in parts_of(module):
         if part.training:
             own = vars(part)
             name = type(part).__name__.lower()
@@ -343,7 +347,7 @@ def _names_of_state(module):
     """(weak reference to the module that holds it, "_parameters" or "_buffers", name): some parameters, and
     buffers that are no averages of a norm, which every call moves and none in training reads."""
     learned, kept = [], []
-    for part in module.modules():
+    for part in parts_of(module):
         own, reference = vars(part), weakref.ref(part)
         learned += [(reference, "_parameters", name) for name, tensor in own["_parameters"].items()
                     if tensor is not None]
@@ -361,17 +365,14 @@ def _some(entries):
 def _keeps_tensors(torch, module):
     """Whether a part of it has a tensor as a plain attribute."""
     registered = None
-    for part in module.modules():
+    for part in parts_of(module):
         for name, value in vars(part).items():
             if name in ("_parameters", "_buffers", "_modules"):
                 continue
-            values = dict.values(value) if isinstance(value, dict) else value
-            if not isinstance(value, (list, tuple, dict)):
-                values = (value,)
-            for item in itertools.islice(values, MOST_TENSORS):
+            for item in items_of(value, MOST_TENSORS):
                 if isinstance(item, torch.Tensor) and not isinstance(item, torch.nn.Parameter):
                     if registered is None:
-                        registered = {id(buffer) for buffer in module.buffers()}
+                        registered = {id(buffer) for buffer in buffers_of(module)}
                     if id(item) not in registered:
                         return True
     return False
@@ -381,5 +382,5 @@ def _tensors_of(torch, output, depth):
     if isinstance(output, torch.Tensor):
         yield output
     elif isinstance(output, (tuple, list, dict)) and depth <= MOST_DEPTH:
-        for item in dict.values(output) if isinstance(output, dict) else output:
+        for item in items_of(output, None):
             yield from _tensors_of(torch, item, depth + 1)

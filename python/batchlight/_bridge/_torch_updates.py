@@ -7,7 +7,7 @@ FSDP's flat ones).
 """
 import _batchlight_native as _native
 
-from ._torch_padding import unseen
+from ._torch_unseen import unseen
 
 MOST_OPTIMIZERS = 16
 MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted

@@ -10,7 +10,8 @@ import sys
 
 import _batchlight_native as _native
 
-from ._torch_padding import items_of, operators_are_heard, unseen
+from ._torch_padding import MOST_ITEMS, is_heard
+from ._torch_unseen import array_of, buffers_of, items_of, unseen
 
 LOOKS = 8               # calls: a loss takes its turn with the model
 LEAST_ELEMENTS = 1 << 20
@@ -27,8 +28,7 @@ def look_at_call(module, arguments, named):
     if _looked >= LOOKS:  # threads may count at the same time
         return
     try:
-        # In torch.jit.trace sizes are tensors: to compare them would be part of what is traced.
-        if sys.modules["torch"]._C._get_tracing_state() is not None or operators_are_heard():
+        if is_heard():
             return
         _looked += 1
         items = _items(module, arguments, named)
@@ -39,8 +39,8 @@ def look_at_call(module, arguments, named):
 
 def _items(module, arguments, named):
     for argument in [*arguments, *named.values()]:
-        yield from items_of(argument)
-    yield from itertools.islice(module.buffers(), MOST_BUFFERS)
+        yield from items_of(argument, MOST_ITEMS)
+    yield from itertools.islice(buffers_of(module), MOST_BUFFERS)
 
 
 def _look(item):
@@ -55,7 +55,7 @@ def _look(item):
         return
     if not item.is_floating_point() or not item.is_contiguous():
         return
-    array = item.numpy().reshape(-1)
+    array = array_of(item).reshape(-1)
     some = array[::max(1, len(array) // SAMPLED) | 1]  # odd: no column of a matrix of even width
     zeros = 1 - float((some != 0).sum()) / len(some)
     if zeros >= NEARLY_ALL:

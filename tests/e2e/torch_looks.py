@@ -1,0 +1,150 @@
+"""The program's tensors and modules stay as they are when they are looked at for advice; run by torch_checks.py."""
+from torch_case import TorchCase
+
+
+class Looks(TorchCase):
+    """What is looked at is of the sizes and in the steps where it is looked at."""
+
+    def test_storages_can_still_be_resized(self):
+        self.same("""
+            from torch.utils.data import DataLoader, TensorDataset
+            torch.manual_seed(0)
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.embedding, self.linear = torch.nn.Embedding(99, 8), torch.nn.Linear(8, 8)
+                    self.register_buffer("graph", torch.zeros(1100, 1100))
+                def forward(self, ids): return self.linear(self.embedding(ids))
+            net = Net()
+            optimizer = torch.optim.SGD(net.parameters(), 0.1)
+            def free(tensor):
+                tensor.resize_(2 * tensor.numel())
+                getattr(tensor, "untyped_storage", tensor.storage)().resize_(0)
+            def step(ids):
+                a, b = net(ids), net(ids)
+                (a.sum() + b.sum()).backward(); optimizer.step(); optimizer.zero_grad()
+                for tensor in (a.detach(), b.detach(), ids): free(tensor)
+            for ids, in DataLoader(TensorDataset(torch.randint(0, 99, (64, 32))), 8): step(ids)
+            for _ in range(10): step(torch.randint(0, 99, (8, 32)))
+            free(net.graph)
+            print("done")
+        """, model=False)
+
+    def test_without_a_loader(self):
+        self.same("""
+            embedding = torch.nn.Embedding(99, 8)
+            for _ in range(10):
+                ids = torch.randint(0, 99, (8, 32))
+                embedding(ids).sum().backward()
+                getattr(ids, "untyped_storage", ids.storage)().resize_(0)
+            print("freed")
+        """, model=False)
+
+    def test_models_that_are_traced(self):
+        self.same("""
+            class Net(torch.nn.Module):
+                def __init__(self): super().__init__(); self.embedding = torch.nn.Embedding(9, 4)
+                def forward(self, ids): return self.embedding(ids).sum()
+            net, ids = Net(), torch.ones(4, 32, dtype=torch.long)
+            for _ in range(5): print(torch.jit.trace(net, ids, check_trace=False).graph)
+        """, model=False)
+
+    def test_what_listens_to_calls_hears_the_programs_alone(self):
+        self.same("""
+            try: from torch.overrides import TorchFunctionMode
+            except ImportError: TorchFunctionMode = None
+            from torch.utils._python_dispatch import TorchDispatchMode
+            name = lambda function: getattr(function, "__name__", "?") + str(getattr(function, "__self__", ""))[:12]
+            class Listener(TorchFunctionMode):
+                def __torch_function__(self, function, types, args=(), kwargs=None):
+                    print("mode", name(function)); return function(*args, **(kwargs or {}))
+            class Operators(TorchDispatchMode):
+                def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                    print("operator", function); return function(*args, **(kwargs or {}))
+            class Loud(torch.Tensor):
+                @classmethod
+                def __torch_function__(cls, function, types, args=(), kwargs=None):
+                    print("class", name(function)); return super().__torch_function__(function, types, args, kwargs)
+            net, ids = Net(), torch.ones(8, 32, dtype=torch.long)
+            net.graph = nn.parameter.Parameter(torch.zeros(1100, 1100), requires_grad=False)
+            optimizer = torch.optim.SGD(net.parameters(), 0.1)
+            batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(ids, torch.ones(8, 8)), 2)
+            for listener in (Listener(), Operators()):
+                with listener:
+                    for ids, x in batches:
+                        net(x).sum().backward(); optimizer.step(); optimizer.zero_grad()
+            class Embedding(nn.Module):
+                def forward(self, ids, graph): return ids.shape[0] * graph.sum()
+            loud = Embedding()
+            own = nn.Parameter(torch.ones(2).as_subclass(Loud)) if hasattr(nn.Parameter, "data") else None
+            for _ in range(6): loud(torch.ones(8, 32, dtype=torch.long).as_subclass(Loud), torch.zeros(1100, 1100).as_subclass(Loud))
+            other = torch.optim.Adam([torch.ones(3).as_subclass(Loud).requires_grad_()]); other.step()
+        """)
+
+    def test_modes_inside_of_a_module(self):
+        self.same("""
+            try: from torch.overrides import TorchFunctionMode
+            except ImportError: TorchFunctionMode = object
+            from torch.utils._python_dispatch import TorchDispatchMode
+            class Functions(TorchFunctionMode):
+                def __torch_function__(self, function, types, args=(), kwargs=None):
+                    print("function", function.__name__); return function(*args, **(kwargs or {}))
+            class Operators(TorchDispatchMode):
+                def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                    print("operator", function); return function(*args, **(kwargs or {}))
+            class Twice(torch.nn.Module):
+                def __init__(self): super().__init__(); self.part = torch.nn.Sequential(torch.nn.Linear(4, 4))
+                def forward(self, x, mode):
+                    with mode(): return (self.part(x) + self.part(x)).sum()
+            for mode in [Functions, Operators][TorchFunctionMode is object:]:
+                net = Twice()
+                optimizer = torch.optim.SGD(net.parameters(), 0.1)
+                for _ in range(10):
+                    net(torch.ones(2, 4), mode).backward(); optimizer.step(); optimizer.zero_grad()
+        """, model=False)
+
+    def test_operators_are_the_programs_alone(self):
+        self.same("""
+            net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+            optimizer, x = torch.optim.SGD(net.parameters(), 0.1), torch.ones(2, 4)
+            with torch.autograd.profiler.profile() as profile:
+                for _ in range(10):
+                    (net(x) + net(x)).sum().backward(); optimizer.step(); optimizer.zero_grad()
+            print(sorted((event.key, event.count) for event in profile.key_averages()
+                         if event.key.startswith("aten::")))
+        """, model=False, reasons=None)
+
+    def test_methods_of_the_programs_classes(self):
+        self.same("""
+            class Telling:
+                def __getattribute__(self, name):
+                    if name in ("modules", "named_modules", "parameters", "named_parameters", "buffers",
+                                "named_buffers", "children", "keys", "values", "items"): print(name)
+                    return super().__getattribute__(name)
+                def __len__(self): print("len"); return super().__len__()
+                def __iter__(self): print("iter"); return super().__iter__()
+                def __hash__(self): print("hash"); return id(self)
+            class List(Telling, list): pass
+            class Dict(Telling, dict): pass
+            class Parts(Telling, torch.nn.Sequential): pass
+            net = Parts(torch.nn.Linear(4, 4))
+            net.forward = lambda given: net._modules["0"](torch.ones(2, 4)).sum()
+            optimizer = torch.optim.SGD([net._modules["0"].weight], 0.1)
+            for given in [List([torch.ones(2, 20)]), Dict(a=torch.ones(2, 20))] * 5:
+                (net(given) + net(given)).backward(); optimizer.step(); optimizer.zero_grad()
+        """, model=False)
+
+    def test_zero_grad_that_is_no_method(self):
+        self.same("""
+            class Static(torch.optim.SGD):
+                zero_grad = staticmethod(lambda *args: print("static", len(args)))
+            class OfClass(torch.optim.SGD):
+                @classmethod
+                def zero_grad(cls, *args): print(cls.__name__, len(args))
+            class Callable:
+                def __call__(self, *args): print("callable", len(args))
+            class Held(torch.optim.SGD):
+                zero_grad = Callable()
+            for kind in (Static, OfClass, Held):
+                kind([torch.nn.Parameter(torch.ones(2))], 0.1).zero_grad()
+        """, model=False)
