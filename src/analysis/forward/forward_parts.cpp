@@ -236,6 +236,10 @@ class PartsFinder {
             .span = {start_ns, ClosedEnd(store_, start_ns, operators_.end_ns[op.begin])}};
   }
 
+  static int64_t LengthOf(const OperatorStretch& stretch) {
+    return stretch.span.end_ns - stretch.span.start_ns;
+  }
+
   // Those that have a backward: others prepare data.
   void AddLoops(const BackwardLinks& links) {
     if (loops_.found().empty() && mask_loops_.found().empty()) return;
@@ -255,12 +259,19 @@ class PartsFinder {
       }
       found_.loop_operators += loop.operators;
     }
-    for (const MaskLoop& loop : mask_loops_.found()) {
+    // The longest first: a part has the module of what is added first.
+    std::vector<MaskLoop> by_length(mask_loops_.found().begin(), mask_loops_.found().end());
+    std::stable_sort(by_length.begin(), by_length.end(), [](const auto& a, const auto& b) {
+      return LengthOf(a.stretch) > LengthOf(b.stretch);
+    });
+    for (const MaskLoop& loop : by_length) {
       if (learning(loop.stretch) < loop.rounds) continue;
       Add(loop.stretch.begin, loop.stretch.end, loop.stretch.begin, found_.mask_loops);
+      ++found_.mask_loop_count;
       found_.mask_loop_spans.push_back(loop.stretch.span);
       found_.mask_rounds += loop.rounds;
     }
+    found_.mask_loop_spans = UnionOf(std::move(found_.mask_loop_spans));
   }
 
   void Forget() {

@@ -51,9 +51,10 @@ struct ForwardParts {
   ForwardPart loops;
   std::vector<TimeSpan> loop_spans;  // without pauses and long operators in between
   uint64_t loop_operators = 0;       // that compute, in all loops, without what these call in turn
-  ForwardPart mask_loops;
+  ForwardPart mask_loops;            // in the module of the longest
   std::vector<TimeSpan> mask_loop_spans;  // from the first round of each to the last
-  uint64_t mask_rounds = 0;               // of all of them
+  uint64_t mask_loop_count = 0;
+  uint64_t mask_rounds = 0;  // of all of them
 };
 
 ForwardParts FindForwardParts(const Store& store, const ProcessSteps* main, const PhaseMarks& marks,

@@ -112,13 +112,22 @@ void MaskLoops::LookFor(std::span<const Part> parts) {
   const std::span<const Part> loop = parts.subspan(best.begin, best.end - best.begin);
   const auto in_loop = std::count_if(loop.begin(), loop.end(), by_mask);
   if (double(in_loop) < kLookingRounds * double(best.count())) return;
-  const MaskLoop found{
-      .stretch = {.begin = loop.front().stretch.begin,
-                  .end = loop.back().stretch.end,
-                  .span = {loop.front().stretch.span.start_ns, loop.back().stretch.span.end_ns}},
-      .rounds = best.count()};
-  while (!found_.empty() && found_.back().stretch.begin >= found.stretch.begin) found_.pop_back();
-  found_.push_back(found);
+  Keep({.stretch = {.begin = loop.front().stretch.begin,
+                    .end = loop.back().stretch.end,
+                    .span = {loop.front().stretch.span.start_ns, loop.back().stretch.span.end_ns}},
+        .rounds = best.count()});
+  LookFor(parts.first(best.begin));
+  LookFor(parts.subspan(best.end));
+}
+
+void MaskLoops::Keep(const MaskLoop& found) {
+  std::erase_if(found_, [&](const MaskLoop& other) {
+    return other.stretch.begin >= found.stretch.begin && other.stretch.end <= found.stretch.end;
+  });
+  const auto behind = std::partition_point(
+      found_.begin(), found_.end(),
+      [&](const MaskLoop& other) { return other.stretch.begin < found.stretch.begin; });
+  found_.insert(behind, found);
 }
 
 }  // namespace batchlight

@@ -48,7 +48,10 @@ class MaskLoops {
   void Enter(int64_t now_ns);
   void LeaveUntil(int64_t now_ns);
   void Leave();
+  // All loops of the parts, the one with the most rounds first.
   void LookFor(std::span<const Part> parts);
+  // In place of those inside of it.
+  void Keep(const MaskLoop& found);
 
   const Store& store_;
   uint32_t module_ = 0, module_end_ = 0;  // rows of module_calls that are to come

@@ -11,6 +11,21 @@ constexpr std::string_view kSegments =
     "-out = torch.stack([f(h[group == g]).sum(0) for g in range(n)])\n"
     "+out = h.new_zeros(n, h.shape[1]).index_add(0, group, f(h))\n";
 
+// A step, in the mean: more than one.
+constexpr double kSeveralMaskLoops = 1.5;
+
+// Where the largest is; "": not known.
+std::string PlaceOfMaskLoops(const RunMeasures& run) {
+  const ForwardParts& parts = run.forward_parts;
+  const SampledTime sampled =
+      CodeSamples(*run.store).During(run.steps.Main()->thread, parts.mask_loop_spans);
+  if (!FunctionTexts(*run.store, sampled).empty()) {
+    return FunctionText(*run.store, sampled.functions.front());
+  }
+  if (parts.mask_loops.module.IsNone()) return "";
+  return '`' + std::string(run.store->Text(parts.mask_loops.module)) + '`';
+}
+
 }  // namespace
 
 // Graphs, pictures or classes of a batch, one by one: each round looks at all rows to find its own,
@@ -30,17 +45,17 @@ void MaskLoop(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       RemovableNs(run, loops_ns, double(parts.mask_loops.gpu_ns) / steps) * kMaskLoopGain;
   if (loops_ns < kMaskLoop * step_ns || gain_ns < kMaskLoop * kMaskLoopGain * step_ns) return;
-  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, parts.mask_loop_spans);
-  std::string where = FunctionTexts(*run.store, sampled, 1);
-  if (where.empty() && !parts.mask_loops.module.IsNone()) {
-    where = '`' + std::string(run.store->Text(parts.mask_loops.module)) + '`';
-  }
+  const std::string where = PlaceOfMaskLoops(run);
+  const double loops = double(parts.mask_loop_count) / steps;
   const std::string share = PercentOf(loops_ns / step_ns);
   findings->push_back(
       {.title = (where.empty() ? std::string("A loop") : where) + " chooses rows by a mask " +
                 MeanCountText(rounds) + " times a step, one after the other: " + share + " of it",
-       .seen = "In forward the same operators come " + MeanCountText(rounds) +
-               " times a step, each time on rows that a boolean index or nonzero() chooses; with "
+       .seen = "In forward the same operators come " + MeanCountText(rounds) + " times a step" +
+               (loops < kSeveralMaskLoops
+                    ? ""
+                    : ", in " + MeanCountText(loops) + " loops, the longest of them there") +
+               ", each time on rows that a boolean index or nonzero() chooses; with "
                "their backward that takes " +
                TimeOf(loops_ns) + " of a step (" + share + ").",
        .why = std::string("Each round looks at all rows to find a few") +
