@@ -29,17 +29,32 @@ def calls(n):
     start = time.thread_time_ns()
     for _ in range(n): call(x)
     return (time.thread_time_ns() - start) / n
+class Around(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nothing
+    def forward(self, x):
+        call = self.inner
+        start = time.thread_time_ns()
+        for _ in range(n_inner): call(x)
+        return (time.thread_time_ns() - start) / n_inner
+around = Around()
+def inner_calls(n):
+    global n_inner
+    n_inner = n
+    return around(x)
 optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1)
 def phases(n):
     call = optimizer.zero_grad
     start = time.thread_time_ns()
     for _ in range(n): call()
     return (time.thread_time_ns() - start) / n
-for measure in (calls, phases):
+for measure in (calls, inner_calls, phases):
     measure(2000)
     print(min(measure(count // 10) for _ in range(10)))
 """
 COUNT = 50_000
+NAMES = ("module call, outermost", "module call, within another", "phase (zero_grad)")
 
 
 def once(recorded, pin):
@@ -65,9 +80,9 @@ def main():
             times[recorded].append(once(recorded, pin))
     alone, recorded = ([statistics.median(column) for column in zip(*times[mode])]
                        for mode in (False, True))
-    print("%-24s %12s %12s %12s" % ("ns", "alone", "recorded", "added"))
-    for name, without, with_us in zip(("module call", "phase (zero_grad)"), alone, recorded):
-        print("%-24s %12.0f %12.0f %12.0f" % (name, without, with_us, with_us - without))
+    print("%-28s %12s %12s %12s" % ("ns", "alone", "recorded", "added"))
+    for name, without, with_us in zip(NAMES, alone, recorded):
+        print("%-28s %12.0f %12.0f %12.0f" % (name, without, with_us, with_us - without))
 
 
 if __name__ == "__main__":

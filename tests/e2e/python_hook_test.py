@@ -57,8 +57,15 @@ class EveryInterpreter(unittest.TestCase):
 
     def test_version_and_events(self):
         code = ("import _batchlight_native as n\n"
-                "n.module_begin('encoder.0', 'Linear'); n.phase_begin(1, 'b'); n.phase_end()\n"
-                "n.module_end(); n.name_thread('worker')\n")
+                "class Linear: pass\n"
+                "module, names = Linear(), {}\n"
+                "enter = n.module_enter_by(names)\n"
+                "assert type(enter(module)) is int  # it has no name yet\n"
+                "assert n.module_named('encoder.0', 'Linear') is True\n"
+                "n.phase_begin(1, 'b'); n.phase_end(); n.module_leave()\n"
+                "names[id(module)] = ('encoder.1', 'Linear', None)\n"
+                "assert enter(module) is True and enter(module) is None\n"
+                "n.module_leave(); n.module_leave(); n.name_thread('worker')\n")
         for python in interpreters():
             with PythonSession() as session:
                 self.assertEqual(session.run(python, "-c", code).returncode, 0)
@@ -67,8 +74,9 @@ class EveryInterpreter(unittest.TestCase):
                 first = kinds.index("ModuleBegin")  # the interpreter's own stand around these
                 kinds = kinds[first:first + 4]
                 self.assertEqual(kinds, ["ModuleBegin", "PhaseBegin", "PhaseEnd", "ModuleEnd"])
-                begin, = session.events("ModuleBegin")
-                self.assertEqual((begin.path, begin.class_name), ("encoder.0", "Linear"))
+                self.assertEqual([(begin.path, begin.class_name)
+                                  for begin in session.events("ModuleBegin")],
+                                 [("encoder.0", "Linear")] + [("encoder.1", "Linear")] * 2)
                 self.assertIn("worker", [event.name for event in session.events("ThreadName")])
                 version = alone(python, "-c", "import sys; print(sys.version.split()[0])").stdout.strip()
                 properties = session.properties()

@@ -22,6 +22,11 @@ class Compilers(TorchCase):
             traced, scripted = torch.jit.trace(net, x), torch.jit.script(net)
             print(traced(x), scripted(x)); print(traced.graph, scripted.graph)
             graph = torch.fx.symbolic_trace(net); print(graph.code, graph(x))
+            class Words(nn.Module):
+                def __init__(self):
+                    super().__init__(); self.table = nn.Embedding(9, 4)
+                def forward(self, ids): return self.table(ids).sum()
+            print(torch.jit.trace(Words(), torch.arange(256).reshape(8, 32) % 9).graph)
         """)
 
     def test_compile(self):

@@ -70,41 +70,50 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
     `watching` holds what is told of calls and their results, for a while (_torch_repeats).
 
     In steps without detail calls pass through. The wrapper stays where it is: to take it away and
-    back would be a change of nn.Module that torch.compile, and Python's own caches, must notice."""
-    begin, end, phase_end = _native.module_begin, _native.module_end, _native.phase_end
-    known, give = names.known.get, names.give
-    is_compiling = torch_is_compiling()
-    passes, follow_detail = _native.modules_pass(), _native.follow_detail
-    inside = []  # while a call that passes through is the outermost one
+    back would be a change of nn.Module that torch.compile, and Python's own caches, must notice.
+
+    Nearly all calls are within another one, of a module that has a name: these do nothing here but
+    enter and leave."""
+    enter, leave = _native.module_enter_by(names.known), _native.module_leave
+    is_compiling = _dynamo_is_tracing()
+    rarely = _rare_module_call(forward, names, evaluation_begins, watching)
 
     @functools.wraps(forward)
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return forward(self, *args, **kwargs)
-        if passes[0]:
-            if inside:
-                try:
-                    return forward(self, *args, **kwargs)
-                except BaseException as error:
-                    without_this_frame(error)
-                    raise
-            follow_detail()
-            if passes[0]:
-                inside.append(True)
-                evaluates = evaluation_begins(self, args, kwargs)
-                try:
-                    return forward(self, *args, **kwargs)
-                except BaseException as error:
-                    without_this_frame(error)
-                    raise
-                finally:
-                    if evaluates:
-                        phase_end()
-                    inside.clear()
-        path, class_name, _ = known(id(self)) or give(self)
-        evaluates = begin(path, class_name) and evaluation_begins(self, args, kwargs)
+        how = enter(self)
         try:
-            if watching:
+            if how is None and not watching:
+                return forward(self, *args, **kwargs)
+            return rarely(self, args, kwargs, how)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        finally:
+            leave()
+
+    names.call_code = __call__.__code__
+    return __call__
+
+
+def _rare_module_call(forward, names, evaluation_begins, watching):
+    """The rest of a module's call: of one that has no name yet, of the outermost one, and of any
+    while somebody watches. `how` is what module_enter() said."""
+    known, give = names.known.get, names.give
+    named, phase_end = _native.module_named, _native.phase_end
+    passes, is_compiling = _native.modules_pass(), torch_is_compiling()
+
+    def rarely(self, args, kwargs, how):
+        evaluates = False
+        try:
+            if how is not None and type(how) is not bool:
+                path, class_name, _ = give(self)
+                how = named(path, class_name)
+            if how is not None and not is_compiling():
+                evaluates = evaluation_begins(self, args, kwargs)
+            if watching and not passes[0]:
+                path = (known(id(self)) or give(self))[0]
                 for window in watching:  # another thread may have taken it out since
                     call = window.enter(self, args, kwargs, path)
                     result = forward(self, *args, **kwargs)
@@ -118,10 +127,17 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
         finally:
             if evaluates:
                 phase_end()
-            end()
 
-    names.call_code = __call__.__code__
-    return __call__
+    return rarely
+
+
+def _dynamo_is_tracing():
+    """A function that torch.compile takes for True in what it traces. Newer versions have one that
+    asks nothing, for half the time."""
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    if hasattr(compiler, "is_exporting"):
+        return compiler.is_dynamo_compiling
+    return torch_is_compiling()
 
 
 def phase(function, kind, name, skip=None):

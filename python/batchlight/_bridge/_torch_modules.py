@@ -27,6 +27,7 @@ from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
 
 EVALUATION_CALL = 15  # of src/format/phases.def
+_CALLER = 4  # frames from ModuleNames._give() up to who calls the module: see module_call()
 
 # Class of a wrapper -> the attribute that holds what it wraps.
 _WRAPPERS = {
@@ -96,7 +97,7 @@ class ModuleNames:
         parent = self._caller()
         if parent is None:
             root = self.owners.root_of(module)
-            self._name_tree(root, sys._getframe(3))
+            self._name_tree(root, sys._getframe(_CALLER))
             if id(module) not in self.known:  # the tree has changed since
                 self._name_tree(module)
         else:  # not part of the tree: made on the fly, or kept in a plain list
@@ -106,7 +107,7 @@ class ModuleNames:
 
     def _caller(self):
         """The entry of the innermost module whose forward is running on this thread."""
-        frame = sys._getframe(4)
+        frame = sys._getframe(_CALLER + 1)
         while frame is not None:
             if frame.f_code is self.call_code:
                 entry = self.known.get(id(frame.f_locals["self"]))

@@ -20,12 +20,6 @@ PyObject* ModulesPass(PyObject*, PyObject* const*, PySsize) {
   return g_py.PyMemoryView_FromMemory(reinterpret_cast<char*>(&g_modules_pass), 1, kReadOnly);
 }
 
-PyObject* FollowDetail(PyObject*, PyObject* const*, PySsize) {
-  FollowCollecting();
-  TellDetailWatcher();
-  return NewNone();
-}
-
 PyObject* WatchDetail(PyObject*, PyObject* const* arguments, PySsize count) {
   PyObject* const watcher = Argument(arguments, count, 0);
   g_py.Py_IncRef(watcher);

@@ -1,12 +1,11 @@
-// nn.Module calls, phases of the training loop, names of threads.
-#include <dlfcn.h>
-
+// Phases of the training loop, names of threads.
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/loop_follower.h"
 #include "inject/nvtx/levels.h"
 #include "inject/nvtx/operator_range.h"
+#include "inject/python/empty_record.h"
 #include "inject/python/import_libraries.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
@@ -17,48 +16,6 @@ namespace {
 
 constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
 constexpr auto kImport = static_cast<uint32_t>(format::Phase::kImport);
-__thread uint32_t t_module_depth;  // open module calls, recorded or not
-
-// The frame that wraps a module's call is one level more of recursion, and a program that came
-// close to its limit would get beyond it: that level is given back for as long as the call lasts.
-// Python 3.8 exports no function for it; from 3.12 on these count C's levels alone.
-int (*g_enter_level)(const char*) = nullptr;
-void (*g_leave_level)() = nullptr;
-bool g_levels_sought = false;
-constexpr uint32_t kDeep = 64;  // a model has fewer in each other: 7 ns are for these calls alone
-
-void FindLevels() {
-  g_levels_sought = true;
-  const int minor = PythonMinorVersion();
-  if (minor < 9 || minor > 11) return;
-  void* const enter = dlsym(RTLD_DEFAULT, "Py_EnterRecursiveCall");
-  void* const leave = dlsym(RTLD_DEFAULT, "Py_LeaveRecursiveCall");
-  if (enter == nullptr || leave == nullptr) return;
-  g_enter_level = reinterpret_cast<decltype(g_enter_level)>(enter);
-  g_leave_level = reinterpret_cast<decltype(g_leave_level)>(leave);
-}
-
-__attribute__((noinline, cold)) void GiveLevelBack() {
-  if (!g_levels_sought) FindLevels();
-  if (g_leave_level != nullptr) g_leave_level();
-}
-
-// There is room: ModuleEnd is called from the same frame as the ModuleBegin that gave it back.
-__attribute__((noinline, cold)) void TakeLevel() {
-  if (g_enter_level != nullptr && g_enter_level("") != 0) g_py.PyErr_Clear();
-}
-
-// A record without fields. Written only while collecting: a capture that starts or stops inside a
-// call has an end without its begin, or a begin without its end.
-template <class R>
-PyObject* WriteEmpty() {
-  if (Collecting()) {
-    Guard guard;
-    ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
-    if (stream != nullptr && stream->Ensure(sizeof(R))) stream->Write(R{});
-  }
-  return NewNone();
-}
 
 // An item of a dictionary, which another thread may take out meanwhile where there is no GIL.
 class ItemOf {
@@ -84,33 +41,6 @@ class ItemOf {
 };
 
 }  // namespace
-
-PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
-  FollowCollecting();
-  const uint32_t depth = t_module_depth++;
-  const bool outermost = depth == 0;
-  if (__builtin_expect(depth >= kDeep, 0)) GiveLevelBack();
-  if (count < 2 || !Collecting()) return NewNone();
-  const PyText path(arguments[0]);
-  const PyText class_name(arguments[1]);
-  Guard guard;
-  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
-  if (stream != nullptr &&
-      stream->Ensure(sizeof(format::ModuleBeginRecord) + StringBytes(path.size()) +
-                     StringBytes(class_name.size()))) {
-    const format::StringRef path_id = stream->Intern(path.data(), path.size());
-    const format::StringRef class_id = stream->Intern(class_name.data(), class_name.size());
-    stream->Write(format::ModuleBeginRecord{.path = path_id, .class_name = class_id});
-  }
-  return outermost ? g_py.PyBool_FromLong(1) : NewNone();
-}
-
-PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
-  if (t_module_depth > 0) {
-    if (__builtin_expect(t_module_depth-- > kDeep, 0)) TakeLevel();
-  }
-  return WriteEmpty<format::ModuleEndRecord>();
-}
 
 PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   if (count < 2) return NewNone();
@@ -154,12 +84,12 @@ PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
 }
 
 PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
-  PyObject* none = WriteEmpty<format::PhaseEndRecord>();
+  WriteEmpty<format::PhaseEndRecord>();
   if (g_follows_loop) {
     LoopPhaseEnds(nvtx::t_default_levels.depth());
     TellDetailWatcher();
   }
-  return none;
+  return NewNone();
 }
 
 PyObject* OperatorsFromRanges(PyObject*, PyObject* const*, PySsize) {

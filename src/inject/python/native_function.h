@@ -13,8 +13,9 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 }
 
 // native_events.cpp
-NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, ImportedFile, NameThread,
-    OperatorsFromRanges;
+NativeFunction PhaseBegin, PhaseEnd, ImportedFile, NameThread, OperatorsFromRanges;
+// native_modules.cpp
+NativeFunction ModuleEnterBy, ModuleNamed, ModuleLeave;
 // native_ranges.cpp
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
 NativeFunction GetDomain;
@@ -22,7 +23,7 @@ NativeFunction ProfileStart, ProfileStop;
 // Reads the session's options. To call before any of them.
 void PrepareRanges();
 // native_detail.cpp
-NativeFunction ModulesPass, FollowDetail, WatchDetail;
+NativeFunction ModulesPass, WatchDetail;
 // Calls who watches for steps without detail, if the last one told was of the other kind.
 void TellDetailWatcher();
 // native_measure.cpp

@@ -10,11 +10,13 @@
 //   push_plain(message), start_plain(message), mark_plain(message): as a C program's, whose strings
 //       are not registered with NVTX (it matters to --nvtx-capture)
 //   name_category(domain, category, name), name_thread(name)
-//   module_begin(path, class) -> True of the outermost call of a thread, module_end()
+//   module_enter_by(names) -> function(module): a module's call begins. `names` maps id(module) to
+//       (path, class, ...). None: it goes on; True, False: it is the outermost one of its thread,
+//       which is recorded or passes through; 0: `names` has it not, and module_named() must be
+//       called. Each is followed by module_leave()
+//   module_named(path, class) -> None or True, as above
 //   phase_begin(number, name), phase_end(); imported_file(module): within the phase that imports it
-//   modules_pass() -> memoryview of one byte: 1 while modules are not recorded, and the calls above
-//       need not be made
-//   follow_detail(): brings that byte up to date; by the outermost of a thread's modules
+//   modules_pass() -> memoryview of one byte: 1 while calls of modules pass through unrecorded
 //   watch_detail(function): function(True or False) when steps with or without detail begin
 //   calls_options(calls, thin_calls, lines_of, disable): what the next ones count. `lines_of(code)`
 //       is how many lines of a code object to time, from its first; `disable` is what tells

@@ -1,0 +1,154 @@
+// Calls of nn.Module. One call from Python on the way in and one on the way out: what a module is
+// called is looked up here.
+#include <dlfcn.h>
+
+#include "inject/collect/collecting_watch.h"
+#include "inject/collect/step_detail.h"
+#include "inject/python/empty_record.h"
+#include "inject/python/native_function.h"
+
+namespace batchlight::inject {
+namespace {
+
+// Calls of the thread that are open, recorded or not, and which of the outermost ones pass through:
+// bit 0 is the innermost. Beyond kDeep, those pass through that do so when they end.
+__thread uint32_t t_depth;
+__thread uint64_t t_passing;
+constexpr uint32_t kDeep = 64;  // a model has fewer in each other
+
+// The frame that wraps a module's call is one level more of recursion, and a program that came
+// close to its limit would get beyond it: that level is given back for as long as the call lasts.
+// Python 3.8 exports no function for it; from 3.12 on these count C's levels alone. 7 ns, for deep
+// calls alone.
+int (*g_enter_level)(const char*) = nullptr;
+void (*g_leave_level)() = nullptr;
+bool g_levels_sought = false;
+
+void FindLevels() {
+  g_levels_sought = true;
+  const int minor = PythonMinorVersion();
+  if (minor < 9 || minor > 11) return;
+  void* const enter = dlsym(RTLD_DEFAULT, "Py_EnterRecursiveCall");
+  void* const leave = dlsym(RTLD_DEFAULT, "Py_LeaveRecursiveCall");
+  if (enter == nullptr || leave == nullptr) return;
+  g_enter_level = reinterpret_cast<decltype(g_enter_level)>(enter);
+  g_leave_level = reinterpret_cast<decltype(g_leave_level)>(leave);
+}
+
+__attribute__((noinline, cold)) void GiveLevelBack() {
+  if (!g_levels_sought) FindLevels();
+  if (g_leave_level != nullptr) g_leave_level();
+}
+
+// There is room: the same frame gave it back when the call began.
+__attribute__((noinline, cold)) void TakeLevel() {
+  if (g_enter_level != nullptr && g_enter_level("") != 0) g_py.PyErr_Clear();
+}
+
+bool Passes() { return g_modules_pass.load(std::memory_order_relaxed) != 0; }
+
+void Open(bool passes) {
+  if (__builtin_expect(t_depth++ >= kDeep, 0)) {
+    GiveLevelBack();
+  } else {
+    t_passing = t_passing << 1 | (passes ? 1 : 0);
+  }
+}
+
+// Whether the call was recorded.
+bool Close() {
+  if (t_depth == 0) return true;  // it began before this thread's memory, in a parent
+  if (__builtin_expect(t_depth-- > kDeep, 0)) {
+    TakeLevel();
+    return !Passes();
+  }
+  const bool passed = (t_passing & 1) != 0;
+  t_passing >>= 1;
+  return !passed;
+}
+
+// What the dictionary has of id(module). Another thread may take it out meanwhile where there is no
+// GIL, and there a reference of one's own can be had.
+class EntryOf {
+ public:
+  EntryOf(PyObject* names, PyObject* module) {
+    PyObject* const key = g_py.PyLong_FromVoidPtr(module);
+    if (key == nullptr) {
+      g_py.PyErr_Clear();
+      return;
+    }
+    if (g_py.PyDict_GetItemRef == nullptr) {
+      entry_ = g_py.PyDict_GetItem(names, key);
+      if (entry_ != nullptr) g_py.Py_IncRef(entry_);
+    } else if (g_py.PyDict_GetItemRef(names, key, &entry_) < 0) {
+      g_py.PyErr_Clear();
+    }
+    g_py.Py_DecRef(key);
+  }
+  ~EntryOf() {
+    if (entry_ != nullptr) g_py.Py_DecRef(entry_);
+  }
+  EntryOf(const EntryOf&) = delete;
+  EntryOf& operator=(const EntryOf&) = delete;
+
+  explicit operator bool() const { return entry_ != nullptr; }
+  // Borrowed from the entry.
+  PyObject* path() const { return g_py.PyTuple_GetItem(entry_, 0); }
+  PyObject* class_name() const { return g_py.PyTuple_GetItem(entry_, 1); }
+
+ private:
+  PyObject* entry_ = nullptr;
+};
+
+// Of the call that was opened last: True if it is the outermost one.
+PyObject* Record(PyObject* path_object, PyObject* class_object) {
+  if (!Collecting()) return NewNone();
+  const PyText path(path_object);
+  const PyText class_name(class_object);
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr &&
+      stream->Ensure(sizeof(format::ModuleBeginRecord) + StringBytes(path.size()) +
+                     StringBytes(class_name.size()))) {
+    const format::StringRef path_id = stream->Intern(path.data(), path.size());
+    const format::StringRef class_id = stream->Intern(class_name.data(), class_name.size());
+    stream->Write(format::ModuleBeginRecord{.path = path_id, .class_name = class_id});
+  }
+  return t_depth == 1 ? g_py.PyBool_FromLong(1) : NewNone();
+}
+
+// `names` is what the function was made with.
+PyObject* ModuleEnter(PyObject* names, PyObject* const* arguments, PySsize count) {
+  FollowCollecting();
+  if (__builtin_expect(Passes(), 0)) {
+    if (t_depth == 0) TellDetailWatcher();
+    if (Passes()) {
+      Open(true);
+      return t_depth == 1 ? g_py.PyBool_FromLong(0) : NewNone();
+    }
+  }
+  Open(false);
+  const EntryOf entry(names, Argument(arguments, count, 0));
+  if (!entry) return g_py.PyLong_FromLongLong(0);
+  return Record(entry.path(), entry.class_name());
+}
+
+PyMethodDef g_enter = {"module_enter", reinterpret_cast<void*>(ModuleEnter), kMethFastCall,
+                       nullptr};
+
+}  // namespace
+
+PyObject* ModuleEnterBy(PyObject*, PyObject* const* arguments, PySsize count) {
+  return g_py.PyCFunction_NewEx(&g_enter, Argument(arguments, count, 0), nullptr);
+}
+
+PyObject* ModuleNamed(PyObject*, PyObject* const* arguments, PySsize count) {
+  return Record(Argument(arguments, count, 0), Argument(arguments, count, 1));
+}
+
+PyObject* ModuleLeave(PyObject*, PyObject* const*, PySsize) {
+  if (Close()) WriteEmpty<format::ModuleEndRecord>();
+  return NewNone();
+}
+
+}  // namespace batchlight::inject
