@@ -148,3 +148,17 @@ class Looks(TorchCase):
             for kind in (Static, OfClass, Held):
                 kind([torch.nn.Parameter(torch.ones(2))], 0.1).zero_grad()
         """, model=False)
+
+    def test_errors_of_calls_that_are_no_phase(self):
+        self.same("""
+            import sys, traceback
+            class Unwilling(torch.nn.Module):
+                def train(self, mode=True): return super().train("never")
+            def backward_inside(gradient): torch.autograd.backward(torch.ones(1))
+            x = torch.ones(2, requires_grad=True)
+            x.register_hook(backward_inside)
+            for fails in (lambda: (2 * x).sum().backward(), torch.nn.Sequential(Unwilling()).eval):
+                try: fails()
+                except Exception as error:
+                    if sys.version_info >= (3, 11): traceback.print_exc()
+        """, model=False)

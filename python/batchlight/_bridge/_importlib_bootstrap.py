@@ -152,7 +152,11 @@ def phase(function, kind, name, skip=None):
         @functools.wraps(function)
         def call(self, *args, **kwargs):
             if skip():
-                return function(self, *args, **kwargs)
+                try:
+                    return function(self, *args, **kwargs)
+                except BaseException as error:
+                    without_this_frame(error)
+                    raise
             begin(kind, name(self))
             try:
                 return function(self, *args, **kwargs)
@@ -165,7 +169,11 @@ def phase(function, kind, name, skip=None):
         @functools.wraps(function)
         def call(*args, **kwargs):
             if skip():
-                return function(*args, **kwargs)
+                try:
+                    return function(*args, **kwargs)
+                except BaseException as error:
+                    without_this_frame(error)
+                    raise
             begin(kind, name)
             try:
                 return function(*args, **kwargs)
@@ -274,7 +282,11 @@ def mode_change(function, train_kind, eval_kind):
     @functools.wraps(function)
     def train(self, mode=True):
         if is_compiling() or inside:
-            return function(self, mode)
+            try:
+                return function(self, mode)
+            except BaseException as error:
+                without_this_frame(error)
+                raise
         inside.append(True)
         begin(train_kind if mode else eval_kind, "Module.train" if mode else "Module.eval")
         try:
