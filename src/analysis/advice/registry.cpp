@@ -89,12 +89,33 @@ const std::vector<AdviceRule>& AdviceRules() {
 
 namespace {
 
-// A step cannot lose more than it takes: such a gain lies beside the steps, as saves and
-// compilations that are set apart do.
-void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
-  if (step_ns <= 0 || finding.gain_ns < step_ns) return;
-  finding.run_gain_ns += std::exchange(finding.gain_ns, 0) * steps;
-  finding.run_uncertainty_ns += std::exchange(finding.uncertainty_ns, 0) * steps;
+// Rules about time in which the GPU idles: the work that it does stays.
+constexpr std::string_view kOfIdleGpu[] = {"launch-bound", "host-sync",   "launch-blocking",
+                                           "python-work",  "cpu-tensors", "dataloader-wait"};
+
+// What a finding may save of the mean step at most. The GPU's stretches of steps can be longer than
+// the steps themselves (hardware counters are read between them), and what idles there is no
+// step's.
+double MostOfStepNs(const RunMeasures& run, std::string_view rule) {
+  const double step_ns = advice::MeanStepNs(run);
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const double most_ns = step_ns * advice::kMostOfARun;
+  const bool idles =
+      std::find(std::begin(kOfIdleGpu), std::end(kOfIdleGpu), rule) != std::end(kOfIdleGpu);
+  if (!idles || gpu == nullptr) return most_ns;
+  return std::clamp(step_ns - gpu->busy_share * gpu->window.mean, 0.0, most_ns);
+}
+
+// Of a step: what is cut to less is not told.
+constexpr double kLeastLeft = 0.05;
+
+// Whether something worth telling is left of the finding.
+bool KeepWithinStep(const RunMeasures& run, Finding& finding) {
+  const double most_ns = MostOfStepNs(run, finding.rule);
+  if (advice::MeanStepNs(run) <= 0 || finding.gain_ns <= most_ns) return true;
+  finding.uncertainty_ns = std::min(finding.uncertainty_ns, most_ns);
+  finding.gain_ns = most_ns;
+  return finding.run_gain_ns > 0 || most_ns >= kLeastLeft * advice::MeanStepNs(run);
 }
 
 double ShareOf(double gain_ns, double all_ns) {
@@ -113,10 +134,10 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
   const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
+  std::erase_if(findings, [&](Finding& finding) { return !KeepWithinStep(run, finding); });
   const LoopSpan loop = main == nullptr ? LoopSpan() : SpanOfLoop(main->steps);
   for (Finding& finding : findings) {
     if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
-    MoveBesideTheSteps(finding, steps, step_ns);
     const double both_ns = finding.gain_ns * steps + finding.run_gain_ns;
     finding.step_share = ShareOf(finding.gain_ns, step_ns);
     finding.run_share = ShareOf(both_ns, wall_ns);
