@@ -35,7 +35,10 @@ void AppendTsvValue(std::string_view text, const TableFormat& format, std::strin
 
 void AppendMarkdownValue(std::string_view text, std::string& markdown) {
   for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '<' || c == '*' || c == '`' || c == '_') markdown += '\\';
+    if (c == '|' || c == '\\' || c == '<' || c == '*' || c == '`' || c == '_' ||
+        (c == '(' && markdown.ends_with(']'))) {  // [text](link)
+      markdown += '\\';
+    }
     markdown += c == '\n' || c == '\r' ? ' ' : c;
   }
 }

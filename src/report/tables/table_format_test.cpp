@@ -79,6 +79,7 @@ TEST(TableFormat, OddNamesAreValidUnlessAskedForNsysBytes) {
   EXPECT_NE(OneName("htable", "<a> \"b\"", false).find("<td>&lt;a&gt; \"b\"</td>"),
             std::string::npos);
   EXPECT_NE(OneName("markdown", "a|b\nc", false).find("| a\\|b c |"), std::string::npos);
+  EXPECT_NE(OneName("markdown", "[a](b)", false).find("[a]\\(b)"), std::string::npos);
 }
 
 TEST(TableFormat, ColumnsWithoutNumbersInTheFirstRowsAreText) {
