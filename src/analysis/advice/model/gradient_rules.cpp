@@ -87,7 +87,8 @@ void RepeatedBackwards(const RunMeasures& run, Findings* findings) {
            "again. The gradient of a sum is the sum of the gradients.",
        .action =
            "Add the losses, with their weights, and call backward() once. Where each loss's own "
-           "gradient is asked for, take it where they part: torch.autograd.grad(loss, features, "
+           "gradient is asked for (PCGrad, GradNorm, MGDA), take it where they part: "
+           "torch.autograd.grad(loss, features, "
            "retain_graph=True), and features.backward() of the sum.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kRepeatedBackwardUncertainty,
