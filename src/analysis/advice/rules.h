@@ -99,7 +99,8 @@ std::string CodeOfStage(const RunMeasures& run, StageKind kind);
 // usual one.
 struct WorkerStart {
   int64_t at_ns = 0;
-  int64_t took_ns = 0;
+  int64_t took_ns = 0;        // until its first batch, beyond what a batch takes
+  int64_t end_before_ns = 0;  // waiting for the end of the workers before
 };
 // Those of the training loop's thread, validation's too, in order. (loading/data_rules.cpp)
 std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main);

@@ -130,6 +130,42 @@ bool StartsWorkers(const Store& store, ProcessId training, int64_t from_ns, int6
   return false;
 }
 
+bool EndsWorkers(const Store& store, ProcessId training, int64_t from_ns, int64_t to_ns) {
+  const ProcessesTable& processes = store.processes;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (IsWorker(store, i, training) && processes.end_ns[i] >= from_ns &&
+        processes.end_ns[i] < to_ns) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Rows of phases that are not within `row`, of the same thread, from the next on: past the end
+// where there is none.
+size_t NextBeside(const PhaseCallsTable& phases, size_t row) {
+  size_t next = row + 1;
+  while (next < phases.size() && phases.thread[next] == phases.thread[row] &&
+         (phases.start_ns[next] < phases.end_ns[row] ||
+          phases.phase[next] == Phase::kDataLoaderInit)) {
+    ++next;
+  }
+  return next < phases.size() && phases.thread[next] == phases.thread[row] ? next : phases.size();
+}
+
+// What waiting for the end of the workers before took, in the call that found the epoch at its end.
+int64_t EndBeforeNs(const Store& store, const ProcessSteps& main, size_t start, int64_t usual_ns) {
+  const PhaseCallsTable& phases = store.phase_calls;
+  for (size_t row = start; row-- > 0 && phases.thread[row] == main.thread;) {
+    if (phases.phase[row] != Phase::kDataLoaderNext) continue;
+    const bool ends =
+        phases.end_ns[row] != kOpenEnd &&
+        EndsWorkers(store, main.process, phases.start_ns[row], phases.start_ns[start]);
+    return ends ? std::max<int64_t>(0, phases.end_ns[row] - phases.start_ns[row] - usual_ns) : 0;
+  }
+  return 0;
+}
+
 // Typical time to get a batch.
 int64_t MedianNextNs(const Store& store, ThreadId thread) {
   std::vector<int64_t> times;
@@ -155,20 +191,17 @@ std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps
       continue;
     }
     int64_t took_ns = phases.end_ns[row] - phases.start_ns[row];
-    size_t next = row + 1;
-    while (next < phases.size() && phases.thread[next] == main.thread &&
-           phases.phase[next] == Phase::kDataLoaderInit) {
-      ++next;
-    }
-    const bool has_next = next < phases.size() && phases.thread[next] == main.thread &&
-                          phases.phase[next] == Phase::kDataLoaderNext &&
+    const size_t next = NextBeside(phases, row);
+    const bool has_next = next < phases.size() && phases.phase[next] == Phase::kDataLoaderNext &&
                           phases.end_ns[next] != kOpenEnd;
     const int64_t until_ns = has_next ? phases.end_ns[next] : phases.end_ns[row];
     if (!StartsWorkers(store, main.process, phases.start_ns[row], until_ns)) continue;
     if (has_next) {
       took_ns += std::max<int64_t>(0, phases.end_ns[next] - phases.start_ns[next] - usual_ns);
     }
-    starts.push_back({phases.start_ns[row], took_ns});
+    starts.push_back({.at_ns = phases.start_ns[row],
+                      .took_ns = took_ns,
+                      .end_before_ns = EndBeforeNs(store, main, row, usual_ns)});
   }
   return starts;
 }
@@ -340,15 +373,23 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   if (step_ns == 0 || main == nullptr || main->thread.IsNone()) return;
   const std::vector<WorkerStart> starts = FindWorkerStarts(*run.store, *main);
   if (double(starts.size()) < kLoaderStarts) return;
-  double total_ns = 0;
-  for (const WorkerStart& start : starts) total_ns += double(start.took_ns);
+  double total_ns = 0, ends_ns = 0;
+  for (const WorkerStart& start : starts) {
+    total_ns += double(start.took_ns);
+    ends_ns += double(start.end_before_ns);
+  }
   if (total_ns / double(starts.size()) < step_ns) return;
-  const double again_ns = total_ns - double(starts.front().took_ns);
+  const double again_ns = total_ns - double(starts.front().took_ns) + ends_ns;
+  const TimeSpan loop = SpanOfLoop(main->steps).whole;
+  if (again_ns < kVisibleGain * double(loop.end_ns - loop.start_ns)) return;
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
        .seen = std::to_string(starts.size()) + " starts, each until its first batch, took " +
                TimeOf(total_ns / double(starts.size())) +
-               " longer than a batch does; a step takes " + TimeOf(step_ns) + ".",
+               " longer than a batch does; a step takes " + TimeOf(step_ns) + "." +
+               (ends_ns > step_ns ? " Waiting for the end of those before took " +
+                                        TimeOf(ends_ns / double(starts.size() - 1)) + " each."
+                                  : ""),
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
               "everything and open the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",

@@ -198,7 +198,9 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double python_ns = OwnPythonNs(run);
   if (python_ns == 0) return RarePythonWork(run, findings);
-  if (OnlyWaits(python.functions, python.whole)) return;
+  std::string names = RangeNames(python);
+  if (names.empty()) names = FunctionTexts(*run.store, python.functions);
+  if (names.empty() && OnlyWaits(python.functions, python.whole)) return;
   if (PartOfPackages(python) >= kMostOfPackages) {
     findings->push_back(PythonOfPackages(run, python_ns));
     return;
@@ -206,8 +208,6 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const double tensors_ns = OwnCpuTensorsNs(run);
   const double exposed_ns = python_ns + tensors_ns;
   const std::string share = PercentOf(exposed_ns / step_ns);
-  std::string names = RangeNames(python);
-  if (names.empty()) names = FunctionTexts(*run.store, python.functions);
   if (!names.empty() && Sleeps(python.functions, python.whole, ProcessorWait(run))) {
     findings->push_back(WaitingPython(run, names, share, exposed_ns));
     return;

@@ -51,6 +51,38 @@ TEST(LoopRules, WhatSomeStepsDoForLongIsNamed) {
   EXPECT_EQ(FindRule(FindingsOfDrawing(kMs), "python-work"), nullptr) << "it only waited";
 }
 
+// A request for each step's metrics: 5 ms of operators, 5 ms in which the loop sleeps.
+TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
+  StoreBuilder build;
+  for (const char* function : {"train", "send"}) {
+    build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                        .function = build.Text(function),
+                                        .first_line = 1,
+                                        .line = 9});
+    build.store().python_stacks.Append(
+        {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
+  }
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs - 1000);
+    build.Operator(thread, "aten::mm", at, at + 5 * kMs);
+    for (size_t stack = 0; stack < 2; ++stack) {
+      build.store().python_samples.Append({.start_ns = at + int64_t(stack) * 5 * kMs,
+                                           .end_ns = at + int64_t(stack + 1) * 5 * kMs - 2000,
+                                           .thread = thread,
+                                           .python_stack = PythonStackId::At(stack),
+                                           .samples = 5,
+                                           .cpu_ns = stack == 0 ? 5 * kMs : kMs / 10});
+    }
+  }
+  const auto findings = BuildOverview(build.Build()).findings;
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "`send` (train.py:9): the loop waits there for 50 % of a step");
+  EXPECT_NEAR(found->gain_ns, 0.95 * 5 * kMs, 0.2 * kMs);
+}
+
 // The stack of `inner` of `file`, called by the user's `function` in a line of train.py.
 PythonStackId CalledBy(const char* function, uint32_t line, const char* file, const char* inner,
                        StoreBuilder& build) {

@@ -94,6 +94,34 @@ TEST(StageRules, WorkersThatStartInAValidationAreNotItsCost) {
   EXPECT_NEAR(found->run_gain_ns, 4 * 195.0 * kMs, 5.0 * kMs);
 }
 
+// The last call of an epoch waits for the worker's end, and __iter__ imports something.
+TEST(StageRules, WorkersThatEndWithTheEpochAreWaitedForAsWell) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = kMs;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    StartWorker(build, thread, t, 100 * kMs);
+    if (epoch == 0) build.Phase(thread, Phase::kImport, "queue", t + kMs / 4, t + kMs / 2);
+    const size_t worker = build.store().processes.size() - 1;
+    t += 101 * kMs;
+    for (int i = 0; i < 8; ++i, t += 10 * kMs) {
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      build.Phase(thread, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+                  t + 8 * kMs, t + 8 * kMs + 1000);
+    }
+    build.Phase(thread, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__", t,
+                t + 50 * kMs);
+    build.store().processes.end_ns[worker] = t + 50 * kMs - 1;
+    t += 51 * kMs;
+  }
+  const auto findings = BuildOverview(build.Build()).findings;
+  const Finding* found = FindRule(findings, "dataloader-restart");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->run_gain_ns, (3 * 100 + 3 * 50.0) * kMs, 5.0 * kMs);
+  EXPECT_NE(found->seen.find("4 starts"), std::string::npos) << found->seen;
+  EXPECT_NE(found->seen.find("took 50.0 ms each"), std::string::npos) << found->seen;
+}
+
 // Text never speaks of what does not exist.
 TEST(StageRules, OnlyAValidationThatStartsWorkersIsToldToKeepThem) {
   for (const int64_t workers_ns : {int64_t{0}, 50 * kMs}) {

@@ -138,6 +138,30 @@ TEST(OptimizerRules, EmbeddingsThatAreUpdatedWhole) {
   EXPECT_NE(findings[0].action.find("SparseAdam"), std::string::npos) << findings[0].action;
 }
 
+// Two large tables under a model whose backward takes its time: 1 ms of it is gradients, nearly all
+// of that zeros, and of the optimizer's 5 ms as much as it takes for them.
+TEST(OptimizerRules, EmbeddingsUnderALargeModelHaveTheirPartOfTheOptimizer) {
+  const auto found_with = [](int64_t zeros_ns) {
+    StoreBuilder build;
+    const ThreadId thread = build.Thread(build.Process(7, "movies.py"));
+    for (int64_t i = 0; i < 20; ++i) {
+      const int64_t at = i * 10 * kMs;
+      build.Range(thread, "step", at, at + 10 * kMs - 1000);
+      build.Phase(thread, Phase::kBackward, "backward", at, at + 4 * kMs);
+      build.Operator(thread, "aten::embedding_dense_backward", at, at + zeros_ns + 20'000);
+      build.Operator(thread, "aten::zeros", at + 10'000, at + 10'000 + zeros_ns);
+      build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at + 4 * kMs,
+                  at + 9 * kMs);
+    }
+    const auto findings = BuildOverview(build.Build()).findings;
+    const Finding* found = testing::FindRule(findings, "dense-embedding-gradients");
+    return found == nullptr ? 0 : found->gain_ns;
+  };
+  EXPECT_NEAR(found_with(kMs), 0.9 * (5 + 1.02) * kMs, 0.05 * kMs);
+  EXPECT_NEAR(found_with(kMs / 4), 0.9 * (12 * 0.25 + 0.27) * kMs, 0.05 * kMs);
+  EXPECT_EQ(found_with(kMs / 10), 0);
+}
+
 // The same on a GPU that is never idle: backward's kernels take 4 ms of a step, of that
 // `gradient_ns` the gradients of embeddings with half of it for zeros; the optimizer's take 6 ms.
 std::vector<Finding> FindingsOfGpuEmbeddings(int64_t gradient_ns, std::string_view optimizer) {
