@@ -111,8 +111,8 @@ class Looks(TorchCase):
                 for _ in range(10):
                     (net(x) + net(x)).sum().backward(); optimizer.step(); optimizer.zero_grad()
             print(sorted((event.key, event.count) for event in profile.key_averages()
-                         if event.key.startswith("aten::")))
-        """, model=False, reasons=None)
+                         if event.key.startswith("aten::") and event.key != "aten::sum"))
+        """, model=False, reasons=None)  # alone too PyTorch 1.13 counts 51 to 55 sums
 
     def test_methods_of_the_programs_classes(self):
         self.same("""
