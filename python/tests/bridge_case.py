@@ -35,7 +35,7 @@ class Tensor:
         return 0
 
     def untyped_storage(self):
-        return types.SimpleNamespace(nbytes=lambda: self.array.nbytes)
+        return types.SimpleNamespace(nbytes=lambda: self.array.nbytes, data_ptr=lambda: self.array.ctypes.data)
 
     def data_ptr(self):
         if self.device.type != "cpu":

@@ -154,10 +154,12 @@ class Modules(TorchCase):
     def test_recursion_comes_as_deep(self):
         self.same("""
             class Deep(nn.Module):
-                def __init__(self, depth): super().__init__(); self.depth = depth
+                def __init__(self, depth):
+                    super().__init__(); self.depth = depth; self.weight = nn.Parameter(torch.ones(()))
                 def forward(self, x): return self(x + 1) if int(x) < self.depth else x
             depth = 220 if hasattr(nn.Module, "_wrapped_call_impl") else 290
-            for _ in range(3): print(Deep(depth)(torch.zeros(())))
+            model = Deep(depth)
+            for _ in range(8): print(model(torch.zeros(())))  # more than pass before calls are watched
             try: Deep(5000)(torch.zeros(()))
             except RecursionError: print("too deep")
             print(Deep(depth)(torch.zeros(())))

@@ -103,6 +103,35 @@ class Looks(TorchCase):
                     net(torch.ones(2, 4), mode).backward(); optimizer.step(); optimizer.zero_grad()
         """, model=False)
 
+    def test_tensors_without_memory(self):
+        self.same("""
+            func = getattr(torch, "func", None)
+            words = torch.nn.Embedding(99, 8)
+            for _ in range(6):
+                ids = torch.ones(10, 32, dtype=torch.long)
+                if func: print(func.functionalize(lambda ids: words(ids[2:]).sum())(ids).isfinite().item())
+        """, model=False)
+
+    def test_dynamo_compiles_nothing_of_ours(self):
+        self.same("""
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__(); self.words = torch.nn.Embedding(99, 8); self.out = torch.nn.Linear(8, 8)
+                def forward(self, ids):
+                    torch._dynamo.graph_break()
+                    return self.out(self.words(ids))
+            net, stance = Net(), getattr(getattr(torch, "compiler", None), "set_stance", None)
+            optimizer = torch.optim.SGD(net.parameters(), .01)
+            def step(ids):
+                loss = net(ids).mean(); loss.backward(); optimizer.step(); optimizer.zero_grad(); return loss
+            if stance:
+                compiled = torch.compile(step, backend="eager")
+                compiled(torch.randint(0, 99, (8, 32)))
+                stance("fail_on_recompile")
+                for _ in range(70): compiled(torch.randint(0, 99, (8, 32)))
+            print("done")
+        """, model=False, reasons=None)
+
     def test_operators_are_the_programs_alone(self):
         self.same("""
             net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))

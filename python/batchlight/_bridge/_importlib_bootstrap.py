@@ -75,6 +75,7 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
     Nearly all calls are within another one, of a module that has a name: these do nothing here but
     enter and leave."""
     enter, leave = _native.module_enter_by(names.known), _native.module_leave
+    known, passes = names.known.get, _native.modules_pass()
     is_compiling = _dynamo_is_tracing()
     rarely = _rare_module_call(forward, names, evaluation_begins, watching)
 
@@ -84,9 +85,16 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
             return forward(self, *args, **kwargs)
         how = enter(self)
         try:
-            if how is None and not watching:
-                return forward(self, *args, **kwargs)
-            return rarely(self, args, kwargs, how)
+            if how is not None:
+                return rarely(self, args, kwargs, how)
+            if watching and not passes[0]:  # here, as a frame more would take the program's room
+                for window in watching:  # another thread may have taken it out since
+                    call = window.enter(self, args, kwargs, (known(id(self)) or ("",))[0])
+                    result = forward(self, *args, **kwargs)
+                    if call is not None:
+                        window.leave(call, result)
+                    return result
+            return forward(self, *args, **kwargs)
         except BaseException as error:
             without_this_frame(error)
             raise
@@ -98,8 +106,8 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
 
 
 def _rare_module_call(forward, names, evaluation_begins, watching):
-    """The rest of a module's call: of one that has no name yet, of the outermost one, and of any
-    while somebody watches. `how` is what module_enter() said."""
+    """The rest of a module's call that has no name yet, or is the outermost one. `how` is what
+    module_enter() said."""
     known, give = names.known.get, names.give
     named, phase_end = _native.module_named, _native.phase_end
     passes, is_compiling = _native.modules_pass(), torch_is_compiling()
@@ -107,14 +115,14 @@ def _rare_module_call(forward, names, evaluation_begins, watching):
     def rarely(self, args, kwargs, how):
         evaluates = False
         try:
-            if how is not None and type(how) is not bool:
+            if type(how) is not bool:
                 path, class_name, _ = give(self)
                 how = named(path, class_name)
             if how is not None and not is_compiling():
                 evaluates = evaluation_begins(self, args, kwargs)
             if watching and not passes[0]:
                 path = (known(id(self)) or give(self))[0]
-                for window in watching:  # another thread may have taken it out since
+                for window in watching:
                     call = window.enter(self, args, kwargs, path)
                     result = forward(self, *args, **kwargs)
                     if call is not None:

@@ -50,7 +50,8 @@ def array_of(tensor):
         return numpy.empty(shape, kind)
     last = tensor.storage_offset() + sum((size - 1) * stride for size, stride in zip(shape, strides))
     storage = getattr(tensor, "untyped_storage", None) or tensor._storage  # before PyTorch 2.0
-    if (last + 1) * kind.itemsize > storage().nbytes():
+    memory = storage()
+    if not memory.data_ptr() or (last + 1) * kind.itemsize > memory.nbytes():  # functionalize's have none
         raise ValueError("the program has freed it")
     return numpy.asarray(_Memory(tensor, {
         "version": 3, "typestr": kind.str, "shape": shape, "data": (tensor.data_ptr(), True),

@@ -47,8 +47,10 @@ double PositionsOf(std::string_view shapes) {
 // operators.
 bool Appends(std::string_view op) {
   constexpr std::string_view kAppending[] = {
-      "aten::cat",         "aten::stack",    "aten::copy_",   "aten::index_put_",
-      "aten::index_copy_", "aten::scatter_", "aten::scatter", "aten::select_scatter"};
+      "aten::cat",           "aten::concat",      "aten::concatenate",     "aten::hstack",
+      "aten::stack",         "aten::pad",         "aten::constant_pad_nd", "aten::copy_",
+      "aten::index_put_",    "aten::index_copy_", "aten::scatter_",        "aten::scatter",
+      "aten::select_scatter"};
   return std::find(std::begin(kAppending), std::end(kAppending), op) != std::end(kAppending);
 }
 

@@ -9,6 +9,7 @@ namespace batchlight {
 namespace {
 
 // A loop has as many rounds, and nearly each of them looks for rows.
+constexpr size_t kMostLooks = 64;
 constexpr size_t kLeastRounds = 16;
 constexpr double kLookingRounds = 0.9;
 // Operators and calls of modules in one round, at most.
@@ -81,7 +82,7 @@ void MaskLoops::LeaveUntil(int64_t now_ns) {
 void MaskLoops::Leave() {
   const Call call = std::move(calls_.back());
   calls_.pop_back();
-  LookFor(call.parts);
+  LookFor(call.parts, kMostLooks);
   if (call.parts.empty()) return;  // of another step, or of a backward
   const auto by_mask = [](const Part& part) { return part.by_mask; };
   calls_.back().parts.push_back(
@@ -94,30 +95,32 @@ void MaskLoops::Leave() {
 
 void MaskLoops::End() {
   while (calls_.size() > 1) Leave();
-  LookFor(calls_.front().parts);
+  LookFor(calls_.front().parts, kMostLooks);
   calls_.front().parts.clear();
 }
 
-void MaskLoops::LookFor(std::span<const Part> parts) {
+size_t MaskLoops::LookFor(std::span<const Part> parts, size_t looks) {
   const auto by_mask = [](const Part& part) { return part.by_mask; };
   const auto looking = std::count_if(parts.begin(), parts.end(), by_mask);
-  if (size_t(looking) < kLeastRounds) return;
+  if (looks == 0 || size_t(looking) < kLeastRounds) return looks;
   Rounds best;
   for (size_t length = 1; length <= std::min(kLongestRound, parts.size() / kLeastRounds);
        ++length) {
     const Rounds rounds = RoundsOfLength(parts, length);
     if (rounds.score > best.score) best = rounds;
   }
-  if (best.count() < kLeastRounds) return;
+  --looks;
+  if (best.count() < kLeastRounds) return looks;
   const std::span<const Part> loop = parts.subspan(best.begin, best.end - best.begin);
   const auto in_loop = std::count_if(loop.begin(), loop.end(), by_mask);
-  if (double(in_loop) < kLookingRounds * double(best.count())) return;
-  Keep({.stretch = {.begin = loop.front().stretch.begin,
-                    .end = loop.back().stretch.end,
-                    .span = {loop.front().stretch.span.start_ns, loop.back().stretch.span.end_ns}},
-        .rounds = best.count()});
-  LookFor(parts.first(best.begin));
-  LookFor(parts.subspan(best.end));
+  if (double(in_loop) >= kLookingRounds * double(best.count())) {
+    Keep(
+        {.stretch = {.begin = loop.front().stretch.begin,
+                     .end = loop.back().stretch.end,
+                     .span = {loop.front().stretch.span.start_ns, loop.back().stretch.span.end_ns}},
+         .rounds = best.count()});
+  }
+  return LookFor(parts.subspan(best.end), LookFor(parts.first(best.begin), looks));
 }
 
 void MaskLoops::Keep(const MaskLoop& found) {

@@ -48,8 +48,9 @@ class MaskLoops {
   void Enter(int64_t now_ns);
   void LeaveUntil(int64_t now_ns);
   void Leave();
-  // All loops of the parts, the one with the most rounds first.
-  void LookFor(std::span<const Part> parts);
+  // All loops of the parts, the one with the most rounds first. Passes over parts at most `looks`
+  // times, and says how many are left.
+  size_t LookFor(std::span<const Part> parts, size_t looks);
   // In place of those inside of it.
   void Keep(const MaskLoop& found);
 

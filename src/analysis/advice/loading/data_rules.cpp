@@ -376,7 +376,7 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   double total_ns = 0, ends_ns = 0;
   for (const WorkerStart& start : starts) {
     total_ns += double(start.took_ns);
-    ends_ns += double(start.end_before_ns);
+    if (&start != &starts.front()) ends_ns += double(start.end_before_ns);
   }
   if (total_ns / double(starts.size()) < step_ns) return;
   const double again_ns = total_ns - double(starts.front().took_ns) + ends_ns;

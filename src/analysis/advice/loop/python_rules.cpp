@@ -200,8 +200,11 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   if (python_ns == 0) return RarePythonWork(run, findings);
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);
-  if (names.empty() && OnlyWaits(python.functions, python.whole)) return;
-  if (PartOfPackages(python) >= kMostOfPackages) {
+  const bool of_packages = PartOfPackages(python) >= kMostOfPackages;
+  // A rank may wait for the others, a package for what it is meant to wait for.
+  const bool not_told = names.empty() || of_packages || run.steps.processes.size() > 1;
+  if (not_told && OnlyWaits(python.functions, python.whole)) return;
+  if (of_packages) {
     findings->push_back(PythonOfPackages(run, python_ns));
     return;
   }

@@ -21,6 +21,7 @@ struct Readout {
   bool with_module = false;  // that all rounds call
   bool on_gpu = false;
   int second_from = INT_MAX;  // rounds from here on are another loop's
+  int plain_before = 0;       // rounds of a loop that looks for nothing
 };
 
 // 20 steps of 10 ms: the rounds take 4 ms of forward and as much of backward.
@@ -35,6 +36,11 @@ std::vector<Finding> FindingsOf(const Readout& of) {
     build.Module(thread, "Net", "Net", begin, begin + 5 * kMs);
     build.Operator(thread, "aten::linear", begin + 10, begin + 100'000, number++);
     build.Module(thread, "readout", "Readout", begin + 200'000, begin + 5 * kMs - 1000);
+    for (int call = 0; call < 3 * of.plain_before; ++call) {
+      const char* const names[] = {"aten::mul", "aten::exp", "aten::add_"};
+      const int64_t at = begin + 210'000 + call * 500;
+      build.Operator(thread, names[call % 3], at, at + 400);
+    }
     for (int round = 0; round < of.rounds; ++round) {
       const int64_t at = begin + 300'000 + round * length;
       const auto call = [&](std::string_view name, int64_t from, int64_t to) {
@@ -111,6 +117,11 @@ TEST(MaskLoopRules, OnAGpuItIsToldBeforeLaunches) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().rule, "masked-loop");
   EXPECT_NE(findings.front().why.find("waits for the GPU"), std::string::npos);
+}
+
+TEST(MaskLoopRules, OneBesideALongerLoopThatLooksForNothing) {
+  const auto findings = FindingsOf({.plain_before = 48});
+  EXPECT_NE(FindRule(findings, "masked-loop"), nullptr);
 }
 
 }  // namespace
