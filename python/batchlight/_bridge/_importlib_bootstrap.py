@@ -75,19 +75,19 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
     Nearly all calls are within another one, of a module that has a name: these do nothing here but
     enter and leave."""
     enter, leave = _native.module_enter_by(names.known), _native.module_leave
-    known, passes = names.known.get, _native.modules_pass()
+    known, passes, phase_end = names.known.get, _native.modules_pass(), _native.phase_end
     is_compiling = _dynamo_is_tracing()
-    rarely = _rare_module_call(forward, names, evaluation_begins, watching)
+    begins = _rare_begin(names, evaluation_begins)
 
     @functools.wraps(forward)
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return forward(self, *args, **kwargs)
-        how = enter(self)
+        how, evaluates = enter(self), False
         try:
             if how is not None:
-                return rarely(self, args, kwargs, how)
-            if watching and not passes[0]:  # here, as a frame more would take the program's room
+                evaluates = begins(self, args, kwargs, how)
+            if watching and not passes[0]:
                 for window in watching:  # another thread may have taken it out since
                     call = window.enter(self, args, kwargs, (known(id(self)) or ("",))[0])
                     result = forward(self, *args, **kwargs)
@@ -99,44 +99,27 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
             without_this_frame(error)
             raise
         finally:
+            if evaluates:
+                phase_end()
             leave()
 
     names.call_code = __call__.__code__
     return __call__
 
 
-def _rare_module_call(forward, names, evaluation_begins, watching):
-    """The rest of a module's call that has no name yet, or is the outermost one. `how` is what
-    module_enter() said."""
-    known, give = names.known.get, names.give
-    named, phase_end = _native.module_named, _native.phase_end
-    passes, is_compiling = _native.modules_pass(), torch_is_compiling()
+def _rare_begin(names, evaluation_begins):
+    """What begins a module's call that has no name yet, or is the outermost one; `how` is what
+    module_enter() said. It says what evaluation_begins() did. No frame of it is around the call:
+    that would take of the program's room for recursion."""
+    give, named, is_compiling = names.give, _native.module_named, torch_is_compiling()
 
-    def rarely(self, args, kwargs, how):
-        evaluates = False
-        try:
-            if type(how) is not bool:
-                path, class_name, _ = give(self)
-                how = named(path, class_name)
-            if how is not None and not is_compiling():
-                evaluates = evaluation_begins(self, args, kwargs)
-            if watching and not passes[0]:
-                path = (known(id(self)) or give(self))[0]
-                for window in watching:
-                    call = window.enter(self, args, kwargs, path)
-                    result = forward(self, *args, **kwargs)
-                    if call is not None:
-                        window.leave(call, result)
-                    return result
-            return forward(self, *args, **kwargs)
-        except BaseException as error:
-            without_this_frame(error)
-            raise
-        finally:
-            if evaluates:
-                phase_end()
+    def begins(self, args, kwargs, how):
+        if type(how) is not bool:
+            path, class_name, _ = give(self)
+            how = named(path, class_name)
+        return how is not None and not is_compiling() and evaluation_begins(self, args, kwargs)
 
-    return rarely
+    return begins
 
 
 def _dynamo_is_tracing():

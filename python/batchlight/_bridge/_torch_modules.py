@@ -27,7 +27,7 @@ from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
 
 EVALUATION_CALL = 15  # of src/format/phases.def
-_CALLER = 4  # frames from ModuleNames._give() up to who calls the module: see module_call()
+_CALLER = 4  # frames from ModuleNames._give() up to who calls the module: see _rare_begin()
 
 # Class of a wrapper -> the attribute that holds what it wraps.
 _WRAPPERS = {

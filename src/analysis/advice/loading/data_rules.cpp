@@ -119,24 +119,11 @@ Processors ProcessorsOf(const RunMeasures& run, int workers) {
   return processors;
 }
 
-bool StartsWorkers(const Store& store, ProcessId training, int64_t from_ns, int64_t to_ns) {
-  const ProcessesTable& processes = store.processes;
-  for (size_t i = 0; i < processes.size(); ++i) {
-    if (IsWorker(store, i, training) && processes.start_ns[i] >= from_ns &&
-        processes.start_ns[i] < to_ns) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool EndsWorkers(const Store& store, ProcessId training, int64_t from_ns, int64_t to_ns) {
-  const ProcessesTable& processes = store.processes;
-  for (size_t i = 0; i < processes.size(); ++i) {
-    if (IsWorker(store, i, training) && processes.end_ns[i] >= from_ns &&
-        processes.end_ns[i] < to_ns) {
-      return true;
-    }
+// Whether one of the times of processes, their starts or their ends, is a worker's in this span.
+bool HasWorkerIn(const Store& store, ProcessId training, const auto& times, int64_t from_ns,
+                 int64_t to_ns) {
+  for (size_t i = 0; i < store.processes.size(); ++i) {
+    if (IsWorker(store, i, training) && times[i] >= from_ns && times[i] < to_ns) return true;
   }
   return false;
 }
@@ -159,8 +146,8 @@ int64_t EndBeforeNs(const Store& store, const ProcessSteps& main, size_t start, 
   for (size_t row = start; row-- > 0 && phases.thread[row] == main.thread;) {
     if (phases.phase[row] != Phase::kDataLoaderNext) continue;
     const bool ends =
-        phases.end_ns[row] != kOpenEnd &&
-        EndsWorkers(store, main.process, phases.start_ns[row], phases.start_ns[start]);
+        phases.end_ns[row] != kOpenEnd && HasWorkerIn(store, main.process, store.processes.end_ns,
+                                                      phases.start_ns[row], phases.start_ns[start]);
     return ends ? std::max<int64_t>(0, phases.end_ns[row] - phases.start_ns[row] - usual_ns) : 0;
   }
   return 0;
@@ -195,7 +182,8 @@ std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps
     const bool has_next = next < phases.size() && phases.phase[next] == Phase::kDataLoaderNext &&
                           phases.end_ns[next] != kOpenEnd;
     const int64_t until_ns = has_next ? phases.end_ns[next] : phases.end_ns[row];
-    if (!StartsWorkers(store, main.process, phases.start_ns[row], until_ns)) continue;
+    if (!HasWorkerIn(store, main.process, store.processes.start_ns, phases.start_ns[row], until_ns))
+      continue;
     if (has_next) {
       took_ns += std::max<int64_t>(0, phases.end_ns[next] - phases.start_ns[next] - usual_ns);
     }
