@@ -85,6 +85,10 @@ void ViewColumns::EndRow() {
   row.count = static_cast<uint32_t>(counter_ ? sample_start_.size() : start_.size()) - row.first;
 }
 
+size_t ViewColumns::bytes() const {
+  return start_.size() * kItemBytes + sample_start_.size() * kSampleBytes;
+}
+
 std::string ViewColumns::Encode(bool changed, uint32_t generation) const {
   std::string bytes;
   bytes.reserve(64 + rows_.size() * sizeof(Row) + start_.size() * kItemBytes +

@@ -21,6 +21,7 @@ class ViewColumns {
   bool AddItems(const Events& events, const EventRow& row, size_t most_bytes);
   bool AddSamples(const CounterRow& row, size_t most_bytes);
   void EndRow();
+  size_t bytes() const;  // of the items and samples so far
 
   // Little-endian, as docs/design/0016-timeline.md lays it out.
   std::string Encode(bool changed, uint32_t generation) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "timeline/answers/view_columns.h"
 
@@ -33,24 +34,88 @@ void RoundRequest(ViewRequest& request) {
   }
 }
 
-// false: more than `most_bytes`.
-bool Collect(const Timeline& timeline, const ViewRequest& request, size_t most_bytes,
-             ViewColumns& columns) {
+// Calls `visit(track's number, track, row)` for the rows that a request names and the run has,
+// until it returns false.
+template <typename Visitor>
+bool VisitRows(const Timeline& timeline, const ViewRequest& request, Visitor&& visit) {
   for (const RowRange& range : request.rows) {
     if (range.track >= timeline.tracks().size()) continue;
     const Track& track = timeline.tracks()[range.track];
     const size_t end =
         std::min<size_t>(track.row_count(), size_t{range.first_row} + range.row_count);
     for (size_t row = range.first_row; row < end; ++row) {
-      columns.BeginRow(range.track, static_cast<uint32_t>(row));
-      const bool fits = row < track.rows.size()
-                            ? columns.AddItems(timeline.events(), track.rows[row], most_bytes)
-                            : columns.AddSamples(track.series[row - track.rows.size()], most_bytes);
-      columns.EndRow();
-      if (!fits) return false;
+      if (!visit(range.track, track, row)) return false;
     }
   }
   return true;
+}
+
+// About how many items a row has at the most: no more than it has events, and one a step where it
+// has any, as a look in steps of so many finds.
+uint64_t MostItems(const Events& events, const Track& track, size_t row,
+                   const ViewRequest& request) {
+  constexpr int64_t kSteps = 256;
+  const auto steps = static_cast<uint64_t>((request.to_ns - request.from_ns) / request.step_ns);
+  if (row >= track.rows.size()) {
+    return std::min<uint64_t>(steps, track.series[row - track.rows.size()].size());
+  }
+  const EventRow& of_row = track.rows[row];
+  const size_t begin = of_row.FirstFrom(events, request.from_ns);
+  const size_t end = std::max(begin, of_row.FirstBegun(events, request.to_ns));
+  uint64_t looked = 0;
+  of_row.VisitItems(
+      events, request.from_ns, request.to_ns, request.step_ns * kSteps, [&](const RowItem& item) {
+        const auto length_ns = static_cast<uint64_t>(item.end_ns - item.start_ns);
+        looked +=
+            std::min<uint64_t>(item.count, 1 + length_ns / static_cast<uint64_t>(request.step_ns));
+        return looked < steps;
+      });
+  return std::min<uint64_t>({steps, end - begin, looked});
+}
+
+// Whether an answer will be too long is told from its first rows, so that not most of an answer is
+// put together only to be thrown away: they hold a share of what all rows hold at the most.
+class LengthGuess {
+ public:
+  LengthGuess(const Timeline& timeline, const ViewRequest& request) {
+    VisitRows(timeline, request, [&](uint32_t, const Track& track, size_t row) {
+      row_most_.push_back(MostItems(timeline.events(), track, row, request));
+      most_ += row_most_.back();
+      return true;
+    });
+  }
+
+  // After each row, with the bytes of all rows until then.
+  bool FarTooLong(size_t bytes, size_t most_bytes) {
+    seen_ += row_most_[rows_++];
+    if (rows_ < kLeastRows || seen_ == 0) return false;
+    const double all =
+        static_cast<double>(bytes) * static_cast<double>(most_) / static_cast<double>(seen_);
+    return all > kMargin * static_cast<double>(most_bytes);
+  }
+
+ private:
+  static constexpr size_t kLeastRows = 4;
+  static constexpr double kMargin = 1.25;
+
+  std::vector<uint64_t> row_most_;
+  uint64_t most_ = 0;
+  uint64_t seen_ = 0;
+  size_t rows_ = 0;
+};
+
+// false: more than `most_bytes`.
+bool Collect(const Timeline& timeline, const ViewRequest& request, size_t most_bytes,
+             ViewColumns& columns) {
+  LengthGuess guess(timeline, request);
+  return VisitRows(timeline, request, [&](uint32_t number, const Track& track, size_t row) {
+    columns.BeginRow(number, static_cast<uint32_t>(row));
+    const bool fits = row < track.rows.size()
+                          ? columns.AddItems(timeline.events(), track.rows[row], most_bytes)
+                          : columns.AddSamples(track.series[row - track.rows.size()], most_bytes);
+    columns.EndRow();
+    return fits && !guess.FarTooLong(columns.bytes(), most_bytes);
+  });
 }
 
 }  // namespace

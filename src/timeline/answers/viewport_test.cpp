@@ -94,6 +94,29 @@ TEST(Viewport, KeepsAnswersShort) {
   }
 }
 
+// Four threads full of events, then threads with as many that all lie within a few steps: what the
+// first ones hold says nothing of the others.
+TEST(Viewport, IsNotShortenedForWhatItsFirstRowsHold) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  constexpr int64_t kStepNs = 1024;
+  for (int i = 0; i < 20; ++i) {
+    const ThreadId thread = build.Thread(process);
+    const int64_t every_ns = i < 4 ? kStepNs : 4;
+    for (int event = 0; event < 2000; ++event) {
+      build.Operator(thread, "aten::add", event * every_ns, event * every_ns + 2);
+    }
+  }
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  ViewRequest request{
+      .from_ns = 0, .to_ns = 2000 * kStepNs, .step_ns = kStepNs, .rows = AllRows(*timeline)};
+  const std::string whole = AnswerView(*timeline, request, size_t{1} << 30);
+  const std::string bytes = AnswerView(*timeline, request, whole.size());
+  EXPECT_FALSE(DecodeView(bytes).changed);
+  EXPECT_EQ(bytes, whole);
+}
+
 TEST(Viewport, TakesAnyRequest) {
   const Store store = SmallRun();
   const auto timeline = BuildTimeline(store);
