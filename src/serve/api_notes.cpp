@@ -1,5 +1,8 @@
 #include <unistd.h>
 
+#include <mutex>
+#include <optional>
+
 #include "serve/api.h"
 #include "serve/notes_file.h"
 #include "timeline/answers/run_json.h"
@@ -14,6 +17,11 @@ std::string FolderOf(const std::string& path) {
   if (slash == path.npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
+
+constexpr size_t kMostKnown = kMostNotesBytes / 4;  // an id and its quotes each
+
+// What a page adds is written to what the file holds.
+std::mutex g_writing;
 
 HttpResponse NotesError(const Status& status) {
   if (status.kind() == ErrorKind::kUsage)
@@ -35,8 +43,14 @@ HttpResponse AnswerNotes(const ApiContext&, const Snapshot& run, JsonRequest&) {
 HttpResponse AnswerPutNotes(const ApiContext& context, const Snapshot& run, JsonRequest& request) {
   const json* notes = request.Find("notes");
   if (notes == nullptr) return ErrorResponse(400, "bad_request", "`notes` is missing");
-  const Status status = WriteNotes(NotesPath(run.store().source), *notes);
-  if (!status.ok()) return NotesError(status);
+  std::optional<std::vector<std::string>> known;
+  if (request.Has("known")) known = request.Texts("known", kMostKnown);
+  if (!request.ok()) return BadRequest(request);
+  {
+    const std::lock_guard<std::mutex> lock(g_writing);
+    const Status status = WriteNotes(NotesPath(run.store().source), *notes, known);
+    if (!status.ok()) return NotesError(status);
+  }
   return AnswerNotes(context, run, request);
 }
 

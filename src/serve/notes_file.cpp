@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/file.h"
 #include "serve/json_request.h"
@@ -15,6 +16,12 @@ using nlohmann::json;
 bool IsListOfNotes(const json& notes) {
   return notes.is_array() &&
          std::all_of(notes.begin(), notes.end(), [](const json& note) { return note.is_object(); });
+}
+
+std::string_view IdOf(const json& note) {
+  const auto id = note.find("id");
+  if (id == note.end() || !id->is_string()) return {};
+  return id->get_ref<const std::string&>();
 }
 
 }  // namespace
@@ -41,8 +48,19 @@ Result<json> ReadNotes(const std::string& path) {
   return *notes;
 }
 
-Status WriteNotes(const std::string& path, const json& notes) {
+Status WriteNotes(const std::string& path, json notes,
+                  const std::optional<std::vector<std::string>>& known) {
   if (!IsListOfNotes(notes)) return UsageError("`notes`: a list of objects");
+  // What cannot be read as notes is not replaced either: it may be notes with a slip in them.
+  ASSIGN_OR_RETURN(const json before, ReadNotes(path));
+  std::vector<std::string> ids = known.value_or(std::vector<std::string>());
+  for (const json& note : notes) ids.emplace_back(IdOf(note));
+  std::sort(ids.begin(), ids.end());
+  for (const json& note : before) {
+    const std::string_view id = IdOf(note);
+    if (!known || id.empty() || std::binary_search(ids.begin(), ids.end(), id)) continue;
+    notes.push_back(note);
+  }
   const std::string text = timeline::DumpJson({{"notes", notes}}) + "\n";
   if (text.size() > kMostNotesBytes) return UsageError("`notes`: longer than 1 MiB");
   ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));

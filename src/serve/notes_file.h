@@ -3,7 +3,9 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
@@ -16,7 +18,10 @@ std::string NotesPath(const std::string& run);
 
 // The list of notes; empty where there is no file. Errors (kInput): not a file of notes, too long.
 Result<nlohmann::json> ReadNotes(const std::string& path);
-// Errors: kUsage for what is no list of objects or too long, kOutput.
-Status WriteNotes(const std::string& path, const nlohmann::json& notes);
+// Replaces the notes of the file. With the ids that the writer has `known`, those that it never saw
+// stay: another page wrote them. Errors: kUsage for what is no list of objects or too long, kInput
+// as above, kOutput.
+Status WriteNotes(const std::string& path, nlohmann::json notes,
+                  const std::optional<std::vector<std::string>>& known);
 
 }  // namespace batchlight::serve

@@ -148,6 +148,7 @@ TEST_F(RoutesTest, SaysWhatIsWrongWithARequest) {
            {"find", R"({"text": 5})"},
            {"range", R"({"from": 0})"},
            {"notes_put", R"({"notes": 5})"},
+           {"notes_put", R"({"notes": [], "known": [5]})"},
            {"find", std::string(100, '[')}}) {
     const HttpResponse response = Post(call, body);
     EXPECT_EQ(response.status, 400) << call << " " << body;

@@ -188,9 +188,17 @@ class ViewTest(unittest.TestCase):
             self.assertEqual(json.loads(pathlib.Path(folder, "run.batchlight.notes.json").read_text())["notes"], [note])
             with Viewer(copy) as viewer:
                 self.assertEqual(viewer.get("notes")["notes"], [note])
-            pathlib.Path(folder, "run.batchlight.notes.json").write_text("[" * 100000)
+                # A page that was opened before, or could not read the notes, knows of none of them.
+                other = {"id": "2", "from": 1, "to": 1, "text": "of another page"}
+                both = viewer.get("notes_put", {"notes": [other], "known": ["2"]})["notes"]
+                self.assertEqual(both, [other, note])
+                self.assertEqual(viewer.get("notes_put", {"notes": [note], "known": ["1", "2"]})["notes"], [note])
+            damaged = "[" * 100000
+            pathlib.Path(folder, "run.batchlight.notes.json").write_text(damaged)
             with Viewer(copy) as viewer:
                 self.assertEqual(viewer.call("notes")[0], 500)
+                self.assertEqual(viewer.call("notes_put", {"notes": [note]})[0], 500)
+                self.assertEqual(pathlib.Path(folder, "run.batchlight.notes.json").read_text(), damaged)
                 self.assertEqual(viewer.call("run")[0], 200)
 
     def test_opens_every_kind_of_input(self):

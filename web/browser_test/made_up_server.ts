@@ -91,7 +91,8 @@ async function answer(call, request) {
   if (reading < 1) throw {status: 409, code: "generation", message: "still being read"};
   if (call === "run") return partial ? firstPicture(info) : {...info, growing};
   if (call === "notes") return {notes: notes[request.run], hash: info.hash, writable: true};
-  if (call === "notes_put") return (notes[request.run] = request.notes), {};
+  if (call === "notes_put")
+    return {notes: (notes[request.run] = request.notes), hash: info.hash, writable: true};
   if (call !== "view") return source.call(call, request);
   const [from, to, step] = [request.from, request.to, request.step].map(Number);
   return encode(await source.view({from, to, step, rows: request.rows}));

@@ -12,6 +12,9 @@ export class NotesPanel {
   private readonly list = h("ul", {class: "notes"});
   private readonly said = h("p", {class: "muted", role: "status"});
   private saving = Promise.resolve();
+  // Notes that this page has seen. The server keeps others, which another page wrote, or which were
+  // not read; those that are known and gone were deleted here.
+  private readonly known = new Set<string>();
 
   constructor(private readonly model: Model, private readonly go: (span: Span) => void) {
     this.element.append(this.said, this.list);
@@ -22,7 +25,7 @@ export class NotesPanel {
   private async load(): Promise<void> {
     try {
       const {notes, writable} = await this.model.first.source.call<NotesAnswer>("notes");
-      this.model.notes = [...notes, ...this.model.notes];
+      this.take(notes);
       this.said.textContent = writable
         ? ""
         : "Notes are kept only while this page is open: there is no place to write them to.";
@@ -30,6 +33,12 @@ export class NotesPanel {
       this.said.textContent = (error as Error).message;
     }
     this.changed(false);
+  }
+
+  private take(notes: readonly Note[]): void {
+    const others = notes.filter(({id}) => !this.known.has(id));
+    for (const {id} of others) this.known.add(id);
+    this.model.notes = [...others, ...this.model.notes].sort((a, b) => a.from - b.from);
   }
 
   add(span: Span, place: Partial<Note>): void {
@@ -40,6 +49,7 @@ export class NotesPanel {
       to: Math.round(span.to),
       ...place
     };
+    this.known.add(note.id);
     this.model.notes.push(note);
     this.changed(true);
     this.list.querySelector<HTMLInputElement>("li:last-child input")?.focus();
@@ -57,8 +67,13 @@ export class NotesPanel {
     if (this.model.first.source.isStatic) return;
     this.saving = this.saving.then(async () => {
       try {
-        await this.model.first.source.call("notes_put", {notes: this.model.notes});
+        const sent = {notes: this.model.notes, known: [...this.known]};
+        const {notes} = await this.model.first.source.call<NotesAnswer>("notes_put", sent);
         this.said.textContent = "";
+        if (notes.every(({id}) => this.known.has(id))) return;
+        this.take(notes);
+        if (!this.list.contains(document.activeElement)) this.draw();  // or it takes what is typed
+        this.model.changed("notes");
       } catch (error) {
         this.said.textContent = `Not saved: ${(error as Error).message}`;
       }
