@@ -52,9 +52,9 @@ def show(run, step=None, at=None, find=None, height=640, served=None, origin=Non
     browser finds the notebook ("https://hub.example.org"), for a server; it is found by itself for
     Jupyter on this machine.
     """
-    place = [word for name, value in zip(_PLACES, (step, at, find)) if value is not None
-             for word in (name, str(value))]
-    if len(place) > 2:
+    place = ["%s=%s" % (name, value) for name, value in zip(_PLACES, (step, at, find))
+             if value is not None]
+    if len(place) > 1:
         raise ValueError("show: one of step, at and find")
     program = find_tool()
     if not served:
@@ -66,7 +66,7 @@ def show(run, step=None, at=None, find=None, height=640, served=None, origin=Non
 
 def _page(program, run, place):
     """(the page, whether something was left out)"""
-    done = subprocess.run([program, "view", "--html", "/dev/stdout"] + place + [os.fspath(run)],
+    done = subprocess.run([program, "view", "--html", "/dev/stdout"] + place + ["--", os.fspath(run)],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     error = done.stderr.decode(errors="replace")
     if done.returncode != 0:
@@ -106,7 +106,7 @@ def _serve(program, run, place, height, origin):
         words += ["--frame-ancestor", origin.replace(parts.hostname, other, 1)]
     elif parts.hostname:
         words += ["--allow-host", parts.hostname]
-    server = subprocess.Popen(words + place + [os.fspath(run)], stdin=subprocess.DEVNULL,
+    server = subprocess.Popen(words + place + ["--", os.fspath(run)], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     url = server.stdout.readline().decode(errors="replace").strip()
     if not url:

@@ -45,13 +45,17 @@ class Show(unittest.TestCase):
         frame = _show.show("run.batchlight")._repr_html_()
         self.assertTrue(frame.startswith("<iframe srcdoc="))
         self.assertEqual(unescape(frame.split('srcdoc="')[1].split('"')[0]), PAGE)
-        self.assertEqual(self.calls(), ["view --html /dev/stdout run.batchlight"])
+        self.assertEqual(self.calls(), ["view --html /dev/stdout -- run.batchlight"])
 
     def test_opens_at_a_place(self):
         _show.show("run", find="a b&c")
-        self.assertEqual(self.calls(), ["view --html /dev/stdout --find a b&c run"])
+        self.assertEqual(self.calls(), ["view --html /dev/stdout --find=a b&c -- run"])
         with self.assertRaises(ValueError):
             _show.show("run", step=1, at="2s")
+
+    def test_a_name_is_no_flag(self):
+        _show.show("--socket=elsewhere", find="--html=elsewhere")
+        self.assertEqual(self.calls(), ["view --html /dev/stdout --find=--html=elsewhere -- --socket=elsewhere"])
 
     def test_a_large_run_is_served_until_it_is_closed(self):
         shown = _show.show("large.batchlight", step=3)
@@ -60,7 +64,7 @@ class Show(unittest.TestCase):
         self.assertIn('src="http://127.0.0.1:4711/#token=abc&step=3"', frame)
         served = self.calls()[-1]
         self.assertIn("--frame-ancestor http://localhost:8890 --frame-ancestor http://127.0.0.1:8890", served)
-        self.assertIn("--step 3 large.batchlight", served)
+        self.assertIn("--step=3 -- large.batchlight", served)
         server = shown._server
         self.assertIsNone(server.poll())
         shown.close()

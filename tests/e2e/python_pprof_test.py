@@ -107,6 +107,10 @@ class Pprof(InFolder):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--python-lines=gpu", done.stderr)
         self.assertIn("--stacks=python-samples", done.stderr)
+        self.batchlight("profile", "-o", "unsampled", "true")
+        done = self.batchlight("export", "-t", "pprof", "unsampled.batchlight")
+        self.assertIn("--python-lines=gpu", done.stderr)
+        self.assertNotIn("samples", done.stderr)  # that has none
 
 
 if __name__ == "__main__":

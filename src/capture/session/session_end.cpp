@@ -63,8 +63,10 @@ void Session::SealAtEnd(SessionEnd& end) {
     end.sealed = SealTo(RecordingPath(output_, 0), std::nullopt);
     const bool watched = !options_.monitor.folder.empty();
     if (done == 0 && watched) {
-      notice_("no window was asked for: the recording holds no steps (`batchlight start --run " +
-              options_.monitor.folder + " --steps +50:+60` asks for one while the program runs)");
+      notice_(
+          "no window was asked for that was yet to come: the recording holds no steps (`batchlight "
+          "start --run " +
+          options_.monitor.folder + " --steps +50:+60` asks for one while the program runs)");
     } else if (done == 0) {
       notice_("collection never began: the recording holds no events");
     }

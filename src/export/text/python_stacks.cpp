@@ -15,9 +15,9 @@ Result<std::vector<StackTimes>> PythonStacksOf(const Store& store) {
   const BackwardLinks links(store);
   std::vector<StackTimes> stacks = MeasureStacks(store, links, AttributeWork(store, links));
   if (stacks.empty()) {
-    return InputError(
-        "no Python stacks were recorded: profile --python-lines=gpu; samples are in "
-        "every recording: export --stacks=python-samples");
+    std::string why = "no Python stacks were recorded: profile --python-lines=gpu";
+    if (store.python_samples.size() > 0) why += "; samples were: export --stacks=python-samples";
+    return InputError(why);
   }
   return stacks;
 }
