@@ -1,7 +1,9 @@
 """Parts of the bridge that need neither the library nor PyTorch: stand-ins take their place."""
+import functools
 import importlib
 import os
 import runpy
+import signal
 import sys
 import tempfile
 import types
@@ -151,6 +153,36 @@ if __name__ == "__main__":
         imports.when_imported("sys", "feature", lambda m: 1 / 0)
         self.assertEqual(self.native.reasons,
                          [("feature", "off: ZeroDivisionError: division by zero")])
+
+    def test_errors_of_signal_handlers_are_the_programs(self):
+        imports = self.load("_imports")
+
+        class Late(Exception):
+            pass
+
+        class Limit:
+            def handle(self, number, frame):
+                raise Late
+
+            def __call__(self, *arguments):
+                raise Late
+
+        def handle(number, frame, *, more=None):
+            def deeper():
+                raise Late
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+            deeper()
+
+        self.addCleanup(signal.signal, signal.SIGUSR1, signal.SIG_DFL)
+        for handler in (handle, Limit().handle, Limit(), functools.partial(handle, more=1)):
+            signal.signal(signal.SIGUSR1, handler)
+            with self.assertRaises(Late):
+                imports.attempt("x", lambda: [os.kill(os.getpid(), signal.SIGUSR1), sum(range(1000))])
+
+        def ours(frame):
+            raise ValueError("no signal")
+        imports.attempt("x", ours, None)
+        self.assertEqual([text for _, text in self.native.reasons], ["off: ValueError: no signal"])
 
     def test_frames_left_to_torch_compile(self):
         for interface in ("skip_code", "set_code_exec_strategy"):

@@ -1,4 +1,7 @@
 """The program's tensors and modules stay as they are when they are looked at for advice; run by torch_checks.py."""
+import importlib.util
+import unittest
+
 from torch_case import TorchCase
 
 
@@ -177,6 +180,73 @@ class Looks(TorchCase):
             for kind in (Static, OfClass, Held):
                 kind([torch.nn.Parameter(torch.ones(2))], 0.1).zero_grad()
         """, model=False)
+
+    def test_errors_of_signal_handlers(self):
+        """A time limit's error reaches the program, whichever line of ours it interrupts."""
+        self.same("""
+            import random, signal, time
+            from torch.utils.data import DataLoader, TensorDataset
+            class Late(Exception): pass
+            class Limit:
+                raised = seen = 0
+                def __call__(self, *arguments):
+                    self.raised += 1
+                    raise Late
+            limit, data = Limit(), TensorDataset(torch.randn(8, 8), torch.ones(8, dtype=torch.long))
+            signal.signal(signal.SIGALRM, limit)
+            def work():
+                net = Net(); optimizer = torch.optim.SGD(net.parameters(), 0.1)
+                for x, _ in DataLoader(data, 2):
+                    net.train(); optimizer.zero_grad(); net(x).sum().backward(); optimizer.step()
+                    net.eval(); net(x)
+            work()
+            def limited():
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.00005, 0.006))
+                    work()
+                except Late: raise
+                except Exception: pass  # PyTorch was left in the middle of something
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                try: limited()
+                except Late: limit.seen += 1
+                torch.set_grad_enabled(True)
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            print(limit.raised > 50, limit.raised - limit.seen < limit.raised / 100)
+        """, reasons=None)
+
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "no cloudpickle here")
+    def test_classes_that_are_pickled_whole(self):
+        """cloudpickle takes the functions of the script's classes to pieces; a Python without the library puts them
+        together."""
+        self.same("""
+            import cloudpickle, subprocess, textwrap
+            class Sgd(torch.optim.SGD):
+                def step(self, closure=None): return super().step(closure)
+            class Other(torch.optim.Optimizer):
+                def __init__(self, parameters): super().__init__(parameters, {})
+                def step(self): return "stepped"
+                def zero_grad(self, set_to_none=True): return super().zero_grad(set_to_none)
+            linear = torch.nn.Linear(2, 2)
+            optimizers = [Sgd(linear.parameters(), lr=0.1), Other(linear.parameters())]
+            for optimizer in optimizers: linear(torch.ones(1, 2)).sum().backward(); optimizer.step()
+            scheduler = torch.optim.lr_scheduler.StepLR(optimizers[0], 1)
+            READ = '''
+            import pickle, sys
+            optimizers, scheduler = pickle.load(sys.stdin.buffer)
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+                print(optimizer.step(), type(optimizer).step.__name__)
+                try: optimizer.step(1, 2, 3)
+                except TypeError as error: print(type(error).__name__)
+            scheduler.step()
+            '''
+            done = subprocess.run([sys.executable, "-c", textwrap.dedent(READ)], env={},
+                                  input=cloudpickle.dumps((optimizers, scheduler)),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            print(done.returncode, done.stdout.decode())
+        """)
 
     def test_errors_of_calls_that_are_no_phase(self):
         self.same("""

@@ -131,50 +131,66 @@ def _dynamo_is_tracing():
     return torch_is_compiling()
 
 
+class _Recording:
+    """What a wrapper knows of us. Picklers that take functions to pieces (cloudpickle, dill: of classes of the
+    script, in checkpoints and for workers) write None in its place, so that what they wrote can be read where
+    there is no batchlight."""
+
+    __slots__ = ("begin", "end", "kind", "name", "skip")
+
+    def __init__(self, kind, name, skip):
+        self.begin, self.end = _native.phase_begin, _native.phase_end
+        self.kind, self.name, self.skip = kind, name, skip or torch_is_compiling()
+
+    def __reduce__(self):
+        return type(None), ()
+
+
 def phase(function, kind, name, skip=None):
     """The function, recorded as a phase of the training loop (numbers of phases.def).
 
     `name` is a string, or a function of the first argument. No phase where skip() says so.
+
+    Names that the wrappers use are builtins or `function` and `here`: they may be pickled (_Recording).
     """
-    begin, end = _native.phase_begin, _native.phase_end
-    skip = skip or torch_is_compiling()
+    here = _Recording(kind, name, skip)
 
     if callable(name):
         @functools.wraps(function)
         def call(self, *args, **kwargs):
-            if skip():
+            if here is None or here.skip():
                 try:
                     return function(self, *args, **kwargs)
                 except BaseException as error:
-                    without_this_frame(error)
+                    BaseException.with_traceback(error, error.__traceback__.tb_next)
                     raise
-            begin(kind, name(self))
+            here.begin(here.kind, here.name(self))
             try:
                 return function(self, *args, **kwargs)
             except BaseException as error:
-                without_this_frame(error)
+                BaseException.with_traceback(error, error.__traceback__.tb_next)
                 raise
             finally:
-                end()
+                here.end()
     else:
         @functools.wraps(function)
         def call(*args, **kwargs):
-            if skip():
+            if here is None or here.skip():
                 try:
                     return function(*args, **kwargs)
                 except BaseException as error:
-                    without_this_frame(error)
+                    BaseException.with_traceback(error, error.__traceback__.tb_next)
                     raise
-            begin(kind, name)
+            here.begin(here.kind, here.name)
             try:
                 return function(*args, **kwargs)
             except BaseException as error:
-                without_this_frame(error)
+                BaseException.with_traceback(error, error.__traceback__.tb_next)
                 raise
             finally:
-                end()
+                here.end()
 
-    setattr(call, _MARK, True)
+    setattr(call, _MARK, here)
     return call
 
 
@@ -205,7 +221,7 @@ def _is_function(owner, attribute):
 def wrap_phase(owner, attribute, kind, name, skip=None):
     """Replaces owner.attribute by a recorded version, once; does nothing if there is none."""
     function = getattr(owner, attribute, None)
-    if function is None or getattr(function, _MARK, False) or not _is_function(owner, attribute):
+    if function is None or getattr(function, _MARK, None) is not None or not _is_function(owner, attribute):
         return None
     wrapped = phase(function, kind, name, skip)
     setattr(owner, attribute, wrapped)

@@ -5,6 +5,8 @@ import sys
 import _batchlight_native as _native
 
 _actions = {}  # module name -> [(feature, action)]
+_FOLDER = __file__[:__file__.rindex("_imports")]
+_VARARGS = 4  # CO_VARARGS
 foreign = False  # another Python than the one that the package is installed into
 _running = []  # of the attempts that are under way: sys.dont_write_bytecode as it was
 _lock = _thread.allocate_lock()
@@ -27,10 +29,30 @@ def attempt(feature, action, *arguments):
                 sys.dont_write_bytecode = before
 
 
+def is_of_handler(error):
+    """Whether a signal's handler of the program raised it while our code ran: a time limit, a machine that is taken
+    away. What catches the errors of our code must pass that on. A handler is given the frame that it interrupts."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        frame, inner = step.tb_frame, step.tb_next.tb_frame
+        code = inner.f_code
+        if not code.co_filename.startswith(_FOLDER):  # ours give each other frames too
+            count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
+            variables = inner.f_locals
+            for name in code.co_varnames[:count]:
+                value = variables.get(name)
+                if value is frame or type(value) is tuple and any(item is frame for item in value):
+                    return True
+        step = step.tb_next
+    return False
+
+
 def _attempt(feature, action, *arguments):
     try:
         action(*arguments)
     except Exception as error:
+        if is_of_handler(error):
+            raise
         _native.reason(feature, "off: %s: %s" % (type(error).__name__, error))
 
 

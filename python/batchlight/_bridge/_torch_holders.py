@@ -4,6 +4,8 @@ first called."""
 import inspect
 import sys
 
+from ._imports import is_of_handler
+
 _MOST_FRAMES = 20  # from the call outwards
 _FUNCTION = inspect.CO_OPTIMIZED
 _OURS = 3  # references to the variables: the frame's, and ours while we ask
@@ -24,7 +26,9 @@ def attribute_of(frame, root, unwrapped):
             if name is not None:
                 return name
             frame = frame.f_back
-    except Exception:  # an object may be anything: the model is named as if nobody held it
+    except Exception as error:  # an object may be anything: the model is named as if nobody held it
+        if is_of_handler(error):
+            raise
         pass
     return None
 
@@ -51,7 +55,9 @@ def variable_of(frame, root, unwrapped):
                 break
             name = name_in(frame.f_globals) or _look_at(frame, name_in) or name
             frame = frame.f_back
-    except Exception:  # as above
+    except Exception as error:  # as above
+        if is_of_handler(error):
+            raise
         pass
     return name
 
@@ -91,7 +97,9 @@ def _look_at(frame, look):
 def _name_in(owner, inner, module_class, unwrapped):
     try:
         attributes = object.__getattribute__(owner, "__dict__")
-    except Exception:
+    except Exception as error:
+        if is_of_handler(error):
+            raise
         return None
     if type(attributes) is not dict or "_modules" in attributes:
         return None

@@ -15,6 +15,7 @@ no module (a class GAN, a trainer) holds several models as attributes, each has 
 its paths (_torch_holders), and a module without children is that attribute. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
 """
+import functools
 import sys
 import weakref
 
@@ -22,7 +23,7 @@ import _batchlight_native as _native
 
 from . import _calibration, _torch_padding, _torch_repeats, _torch_updates, _torch_zeros
 from ._importlib_bootstrap import module_call
-from ._imports import attempt
+from ._imports import attempt, is_of_handler
 from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
 
@@ -59,7 +60,9 @@ def evaluation_begins(torch):
     def begins(module, args, kwargs):
         try:
             training, grad = module.training, is_grad_enabled()
-        except Exception:
+        except Exception as error:
+            if is_of_handler(error):
+                raise
             return False
         if training and grad:
             _torch_padding.look_at_call(args, kwargs)
@@ -90,6 +93,8 @@ class ModuleNames:
         try:
             return self._give(module)
         except Exception as error:
+            if is_of_handler(error):
+                raise
             _native.reason("modules", "some have no path: %s: %s" % (type(error).__name__, error))
             return type(module).__name__, type(module).__name__, None
 
@@ -176,7 +181,7 @@ class ModuleNames:
     def _remember(self, module, path, class_name):
         key, known = id(module), self.known
         old = known.get(key)
-        reference = old[2] if old else weakref.ref(module, lambda _: known.pop(key, None))
+        reference = old[2] if old else weakref.ref(module, functools.partial(known.pop, key))
         known[key] = (path, class_name, reference)
 
 

@@ -6,6 +6,8 @@ none: there Module.__setattr__ and add_module are followed.
 import functools
 import weakref
 
+from ._imports import is_of_handler
+
 _MOST_LEVELS = 100  # of a path; more is a cycle
 
 
@@ -46,9 +48,11 @@ class Owners:
             known = of.get(key)
             if known is not None and known[0]() is not None:
                 return
-            own = known[2] if known is not None else weakref.ref(module, lambda _: of.pop(key, None))
+            own = known[2] if known is not None else weakref.ref(module, functools.partial(of.pop, key))
             of[key] = (weakref.ref(owner), name, own)
-        except Exception:  # a module may be anything: it is named as if nobody owned it
+        except Exception as error:  # a module may be anything: it is named as if nobody owned it
+            if is_of_handler(error):
+                raise
             pass
 
     def root_of(self, module):
@@ -61,7 +65,9 @@ class Owners:
                 if owner is None or owner._modules.get(name) is not root:
                     return root
                 root = owner
-        except Exception:  # an owner that is not what it seems
+        except Exception as error:  # an owner that is not what it seems
+            if is_of_handler(error):
+                raise
             pass
         return module
 

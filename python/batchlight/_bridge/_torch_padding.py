@@ -12,6 +12,7 @@ import sys
 import _batchlight_native as _native
 
 from ._importlib_bootstrap import metered
+from ._imports import is_of_handler
 from ._torch_unseen import array_of, is_traced, items_of, unseen
 
 LAST_LOOK = 1024      # batches
@@ -65,7 +66,9 @@ class Meter:
             self.beyond += beyond
             _native.property("data.padding", "%.4f" % (self.padded / self.positions))
             _native.property("data.padding_beyond_longest", "%.4f" % (self.beyond / self.positions))
-        except Exception:  # of a batch that is like no other: nothing is said of it
+        except Exception as error:  # of a batch that is like no other: nothing is said of it
+            if is_of_handler(error):
+                raise
             self.next_look = 0
 
     def count_targets(self, arrays):

@@ -22,6 +22,7 @@ import weakref
 import _batchlight_native as _native
 
 from . import _torch_progress
+from ._imports import is_of_handler
 from ._torch_experts import Experts
 from ._torch_unseen import array_of, buffers_of, items_of, parameters_of, parts_of, unseen
 
@@ -60,7 +61,9 @@ def look_at_call(module, passes):
             if _learning > BEFORE:
                 watching.append(Window(sys.modules["torch"]))
                 watching[0].begin_outermost(module, passes)
-    except Exception:  # modules may do anything when they are asked: nothing is said
+    except Exception as error:  # modules may do anything when they are asked: nothing is said
+        if is_of_handler(error):
+            raise
         stop()
 
 
@@ -166,7 +169,9 @@ class Window:
             return unseen(self._enter, module, arguments, named, path)
         except Unknown:
             return self.top
-        except Exception:
+        except Exception as error:
+            if is_of_handler(error):
+                raise
             stop()
             return None
 
@@ -191,7 +196,9 @@ class Window:
         """After it, unless it raised."""
         try:
             unseen(self._leave, call, output)
-        except Exception:
+        except Exception as error:
+            if is_of_handler(error):
+                raise
             stop()
 
     def _leave(self, call, output):
@@ -308,7 +315,9 @@ class Window:
             return None
         try:
             array = array_of(tensor)
-        except Exception:  # sparse, quantized, of a transformation
+        except Exception as error:  # sparse, quantized, of a transformation
+            if is_of_handler(error):
+                raise
             return None
         return array.shape, hash(array.flat[::max(1, array.size // SAMPLED) | 1].tobytes())
 

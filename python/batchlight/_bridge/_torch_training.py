@@ -120,7 +120,7 @@ class OptimizerNumbers:
         number = self._made[name] = min(self._made.get(name, 0) + 1, self.MOST)
         suffixes.pop(key, None)  # of one that was at this address before
         if number > 1:
-            reference = weakref.ref(optimizer, lambda _: suffixes.pop(key, None))
+            reference = weakref.ref(optimizer, functools.partial(suffixes.pop, key))
             suffixes[key] = ("#%d" % number, reference)
 
     def suffix(self, optimizer):

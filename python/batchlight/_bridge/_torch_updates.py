@@ -7,6 +7,7 @@ FSDP's flat ones).
 """
 import _batchlight_native as _native
 
+from ._imports import is_of_handler
 from ._torch_unseen import unseen
 
 MOST_OPTIMIZERS = 16
@@ -41,7 +42,9 @@ def say_precision(optimizer, step_name):
                                sum(count for count, is_double in counts if is_double))
         # A list first: without a GIL another thread may add its optimizer meanwhile.
         updated, double = map(sum, zip(*list(_numbers.values())))
-    except Exception:  # parameters may be anything
+    except Exception as error:  # parameters may be anything
+        if is_of_handler(error):
+            raise
         return
     if double:
         _native.property("torch.float64_parameters", "%.4f" % (double / updated))
@@ -57,7 +60,9 @@ def say(optimizer, step_name):
     _tries[step_name] = left - 1
     try:
         paths = unseen(_paths, optimizer)
-    except Exception:  # parameters and modules may be anything
+    except Exception as error:  # parameters and modules may be anything
+        if is_of_handler(error):
+            raise
         paths = ()
     if paths:
         _tries[step_name] = 0

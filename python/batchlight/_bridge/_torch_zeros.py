@@ -10,6 +10,7 @@ import sys
 
 import _batchlight_native as _native
 
+from ._imports import is_of_handler
 from ._torch_padding import MOST_ITEMS, is_heard
 from ._torch_unseen import array_of, buffers_of, items_of, unseen
 
@@ -33,7 +34,9 @@ def look_at_call(module, arguments, named):
         _looked += 1
         items = _items(module, arguments, named)
         unseen(lambda: [_look(item) for item in items])
-    except Exception:  # arguments and modules may do anything when they are asked: nothing is said
+    except Exception as error:  # arguments and modules may do anything when they are asked: nothing is said
+        if is_of_handler(error):
+            raise
         _looked = LOOKS
 
 
