@@ -75,11 +75,15 @@ class Live(unittest.TestCase):
         self.browser.open_url(self.url)
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
         self.assertEqual(self.browser.run('return batchlightTimeline.app.model.first.info.steps[0].count'), 20)
+        head = self.browser.text('.timeline-bar .span')
         begin = time.monotonic()
         self.tell(f'next {self.folder / "30.html"}')
         self.wait('return batchlightTimeline.app.model.first.info.steps[0].count === 30')
         self.wait('const {view, whole} = batchlightTimeline.app.model; return view.to === whole.to')  # who sees all goes along
         self.assertLess(time.monotonic() - begin, webdriver.LONG_S)
+        events = self.browser.run('return batchlightTimeline.app.model.first.info.events.toLocaleString("en")')
+        self.assertIn(f'{events} events', self.browser.text('.timeline-bar .span'))
+        self.assertNotEqual(self.browser.text('.timeline-bar .span'), head)
         self.wait('const {model} = batchlightTimeline.app; return model.first.cache.itemsOf(1, 0, model.whole, 1e5)'
                   '.some(({data}) => data.count > 0 && data.from + data.step * data.start[data.count - 1] > arguments[0])', 25 * STEP)
         self.tell('growing no')
@@ -129,6 +133,14 @@ class Live(unittest.TestCase):
         runs = self.browser.run('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "steps").map(({run}) => run)')
         self.assertEqual(runs, [0, 1])
         self.wait('return /^aligned at step 10 of A/.test(document.querySelector(".compare-panel [role=status]")?.innerText)')
+        # Where they are aligned elsewhere, both together are longer: all of it stays in the picture.
+        before = self.browser.run('return batchlightTimeline.app.model.whole.to')
+        self.browser.type('.compare-panel input', '12')
+        self.browser.keys('Enter')
+        self.wait('return batchlightTimeline.app.model.whole.to > arguments[0]', before)
+        self.wait('const {view, whole} = batchlightTimeline.app.model; return view.from === whole.from && view.to === whole.to')
+        self.browser.run('const input = document.querySelector(".compare-panel input"); input.value = "10"; input.form.requestSubmit()')
+        self.assertRegex(self.browser.text('.timeline-bar .span'), '^A: .* events; B: .* events$')
         self.browser.run('batchlightTimeline.app.range.showSteps(10, 10); batchlightTimeline.app.dock.show("range")')
         heads = self.wait('const heads = [...document.querySelectorAll(".range-panel [role=tabpanel]:not(.hidden-tab) .column-name")];'
                           'return heads.length > 0 && heads.map(e => e.innerText)')

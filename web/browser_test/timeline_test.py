@@ -332,6 +332,18 @@ class Timeline(unittest.TestCase):
         self.wait('return [...document.querySelectorAll(".list .track-name")].map(e => e.innerText).join() === '
                   '"rank 0, train.py (pid 4711),GPU 0,Idle"')
 
+    def test_a_name_stays_while_its_rows_scroll(self):
+        self.run_js('document.querySelector(".dock").style.height = "720px"')  # leaves less than all tracks need
+        self.browser.wait_frames(3)
+        self.run_js('document.querySelector(".scroller").scrollTop = '
+                    'batchlightTimeline.app.model.layout.blocks.find(({track}) => track.kind === "thread").top + 40')
+        self.wait('return batchlightTimeline.app.model.scroll > 40')
+        self.browser.wait_frames(3)
+        name, pinned = self.run_js(
+            'const name = [...document.querySelectorAll(".list .track-name")].find(({innerText}) => /main thread/.test(innerText));'
+            'return [name.getBoundingClientRect().top, document.querySelector(".track-names .pinned").getBoundingClientRect().bottom]')
+        self.assertGreaterEqual(name, pinned - 2)
+
     # --- everybody ---
 
     def test_the_picture_in_words(self):

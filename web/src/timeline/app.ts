@@ -48,6 +48,7 @@ export class App {
   // The first picture comes before what takes longer to find.
   private readonly working =
     h("span", {class: "muted working", role: "status"}, "finding steps, phases and gaps …");
+  private readonly span = h("span", {class: "muted wide-only span"});
   private readonly live: Live;
   private readonly embedded = document.documentElement.classList.contains("embedded");
 
@@ -77,7 +78,7 @@ export class App {
     this.build(tooltip.element);
     this.listen();
     this.live =
-      new Live(model, this.motion, connection, (text) => this.warn(text), () => this.drawBanners());
+      new Live(model, this.motion, connection, (text) => this.warn(text), () => this.drawHead());
     connection.listen((reach) => {
       if (reach === "gone") this.warn(kGone).classList.add("gone");
       else this.banner.querySelector(".warning")?.remove();
@@ -111,7 +112,10 @@ export class App {
     ];
     if (model.runs.length < 2) return panels;
     const compare = new ComparePanel(model, () => {
+      const {from, to} = this.motion.goal;
+      const wasWhole = from <= model.whole.from && to >= model.whole.to;
       model.whole = wholeOfAll(model.runs);
+      if (wasWhole) this.motion.jump(model.whole);
       model.changed("layout");
     });
     return [{id: "compare", label: "Compare", element: compare.element}, ...panels];
@@ -127,17 +131,25 @@ export class App {
       {type: "button", class: "quiet", "aria-label": "List of keys", click: () => this.help.show()},
       "?");
     document.body.classList.add("timeline");
-    document.body.replaceChildren(h("header", {class: "timeline-bar"},
-                                    h("b", {class: "brand"}, "batchlight"), h("h1", {}, ...titles),
-                                    h("span", {class: "muted wide-only"},
-                                      `${time(info.to - info.from)}, ${count(info.events)} events`),
-                                    this.working, this.search.input, keys, themeButton()),
+    document.body.replaceChildren(
+      h("header", {class: "timeline-bar"}, h("b", {class: "brand"}, "batchlight"),
+        h("h1", {}, ...titles), this.span, this.working, this.search.input, keys, themeButton()),
       this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
     document.title = `${info.title || info.source} - timeline`;
-    this.drawBanners();
+    this.drawHead();
     // A report keeps the focus until its reader goes into the timeline, and has little room.
     if (this.embedded) this.dock.setOpen(false);
     else this.stage.region.focus({preventScroll: true});
+  }
+
+  // What grows with a run that goes on, and with what is found after the first picture.
+  private drawHead(): void {
+    const {runs} = this.model;
+    this.span.textContent = runs
+                              .map(({info}, i) => `${runs.length > 1 ? `${"AB"[i]}: ` : ""}${
+                                     time(info.to - info.from)}, ${count(info.events)} events`)
+                              .join("; ");
+    this.drawBanners();
   }
 
   private drawBanners(): void {

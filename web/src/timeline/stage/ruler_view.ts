@@ -87,7 +87,8 @@ function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
   for (const [span, color] of [[model.mark, inks.page.muted], [model.range, inks.page.accent]] as
     const) {
     if (!span) continue;
-    const [from, to] = [view.x(span.from), view.x(span.to)];
+    const [from, to] = [Math.max(-1, view.x(span.from)), Math.min(view.width + 1, view.x(span.to))];
+    if (to < 0 || from > view.width) continue;
     target.fillStyle = color;
     target.globalAlpha = 0.2;
     target.fillRect(from, 0, to - from, kRulerHeight);
@@ -96,8 +97,7 @@ function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     const text = time(span.to - span.from);
     const width = target.measureText(text).width;
     if (to - from < width + 12) continue;
-    const middle = Math.min(Math.max((Math.max(0, from) + Math.min(view.width, to) - width) / 2, 4),
-      view.width - width - 4);
+    const middle = (from + to - width) / 2;
     target.fillStyle = inks.page.surface;
     target.fillRect(middle - 3, kStepY - 8, width + 6, 14);
     target.fillStyle = inks.page.text;

@@ -5,6 +5,8 @@ import type {Block} from "../state/layout";
 import {blockAt} from "../state/layout";
 import type {Model} from "../state/model";
 
+const kLineHeight = 23;  // of a name, as the lowest track is high
+
 export class TrackNames {
   readonly element = h("div", {class: "track-names"});
   readonly filter: HTMLInputElement;
@@ -40,7 +42,7 @@ export class TrackNames {
     for (let i = blockAt(layout.blocks, scroll); i < layout.blocks.length; ++i) {
       const top = layout.pinnedHeight + layout.blocks[i].top - scroll;
       if (top >= this.height) break;
-      rows.push(this.row(layout.blocks[i], top));
+      rows.push(this.row(layout.blocks[i], top, layout.pinnedHeight));
     }
     const focused = document.activeElement?.getAttribute("data-key");
     this.list.replaceChildren(...rows);
@@ -50,7 +52,7 @@ export class TrackNames {
       });
   }
 
-  private row(block: Block, top: number): HTMLElement {
+  private row(block: Block, top: number, least = 0): HTMLElement {
     const {track, folds, open, level} = block;
     const {model} = this;
     const twist = folds ? h("button", {
@@ -80,6 +82,9 @@ export class TrackNames {
       h("div", {class: track.rows > 0 ? "track" : "track heading"}, twist, run, name, pin);
     row.style.top = `${top}px`;
     row.style.height = `${block.height}px`;
+    // Who scrolls through many rows still sees whose they are.
+    const above = least - top;
+    if (above > 0) row.style.paddingTop = `${Math.min(above, block.height - kLineHeight)}px`;
     row.style.paddingLeft = `${6 + 10 * level}px`;
     return row;
   }
