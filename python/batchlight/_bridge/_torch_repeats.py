@@ -8,7 +8,8 @@ a repeat if, on the CPU, some hundred numbers of both outputs are the same ones.
 there no backward may lie in between, and the module may draw no random numbers. Modules that keep tensors
 between calls (a recurrent or spiking state) or leave out numbers at random are none that repeat.
 
-In the same window mixtures of experts are looked for (_torch_experts).
+In the same window mixtures of experts are looked for (_torch_experts), and modules that are given no gradient
+(_torch_given).
 
 Property model.repeats, a line for each module: its calls, how many of them are repeats, its path. What a
 repeat calls in turn is not counted. The window may begin and end between calls with the same input: the first
@@ -24,7 +25,9 @@ import _batchlight_native as _native
 from . import _torch_progress
 from ._imports import is_of_handler
 from ._torch_experts import Experts
-from ._torch_unseen import array_of, buffers_of, items_of, parameters_of, parts_of, unseen
+from ._torch_given import Given
+from ._torch_unseen import (
+    array_of, buffers_of, is_followed_by_others, items_of, parameters_of, parts_of, unseen)
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's
@@ -129,7 +132,7 @@ class Window:
         self.modules = {}  # id -> Watched; None: has no parameters
         self.top = None    # the innermost call
         self.repeating = 0  # calls around that have a known signature
-        self.experts = Experts()
+        self.experts, self.given = Experts(), Given(torch)
         self.looks = False  # in an outermost call that is to be looked at
         self.in_backward = _torch_progress.inside_backward(torch)
 
@@ -141,12 +144,13 @@ class Window:
             self.close()
         elif _has_parameters(module):
             self.outermost += 1
-            self.looks = not _is_followed_by_others(self.torch)
+            self.looks = not is_followed_by_others(self.torch)
 
     def close(self):
         if self not in watching:  # closed by a call inside of one that ends now
             return
         self.experts.say()
+        self.given.say()
         told = sorted(self._found(), reverse=True)[:MOST_TOLD]
         stop()
         if told:
@@ -163,7 +167,11 @@ class Window:
 
     def enter(self, module, arguments, named, path):
         """Before a call. What it returns is given to leave()."""
-        if not self.looks or threading.get_ident() != self.thread:
+        if threading.get_ident() != self.thread:
+            return None
+        if self.given.looks_left:
+            self.given.look(module, arguments, named, path)
+        if not self.looks:
             return None
         try:
             return unseen(self._enter, module, arguments, named, path)
@@ -324,18 +332,6 @@ class Window:
     def _random_state(self, device):
         """Of the host's copy: does not wait for the GPU."""
         return self.torch.cuda.default_generators[device.index].get_state().numpy().tobytes()
-
-
-def _is_followed_by_others(torch):
-    """A trace, a capture of a graph, a transformation or a mode that sees every operator."""
-    c, functorch = torch._C, getattr(torch._C, "_functorch", None)
-    if c._get_tracing_state() is not None:
-        return True
-    if getattr(c, "_len_torch_dispatch_stack", int)() or getattr(c, "_len_torch_function_stack", int)():
-        return True
-    if getattr(functorch, "peek_interpreter_stack", bool)():
-        return True
-    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
 def _drops(module):

@@ -30,6 +30,18 @@ def is_traced():
     return getattr(getattr(sys.modules.get("torch"), "_C", None), "_get_tracing_state", bool)() not in (None, False)
 
 
+def is_followed_by_others(torch):
+    """A trace, a capture of a graph, a transformation or a mode that sees every operator."""
+    c, functorch = torch._C, getattr(torch._C, "_functorch", None)
+    if c._get_tracing_state() is not None:
+        return True
+    if getattr(c, "_len_torch_dispatch_stack", int)() or getattr(c, "_len_torch_function_stack", int)():
+        return True
+    if getattr(functorch, "peek_interpreter_stack", bool)():
+        return True
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+
+
 class _Memory:
     """What NumPy asks for, and holds while it uses the memory."""
 

@@ -36,6 +36,21 @@ PartsApart::PartsApart(const Store& store, ProcessId process, const BackwardLink
       only_apart = only_apart && is_apart;
     }
   }
+  AddGiven(store_.Property("model.given_no_gradient", process));
+}
+
+// What comes before them in the graph says nothing then: a loss may call its teacher behind the
+// student.
+void PartsApart::AddGiven(std::string_view paths) {
+  std::unordered_set<std::string_view> given;
+  while (!paths.empty()) {
+    const size_t end = std::min(paths.find('\n'), paths.size());
+    given.insert(paths.substr(0, end));
+    paths.remove_prefix(std::min(paths.size(), end + 1));
+  }
+  for (const auto& [path, holds_updated] : holds_updated_) {
+    if (!holds_updated && given.contains(store_.Text(StringId{path}))) apart_[path] = true;
+  }
 }
 
 std::vector<PartsApart::Forward> PartsApart::FindForwards(ProcessId process,
@@ -54,11 +69,9 @@ std::vector<PartsApart::Forward> PartsApart::FindForwards(ProcessId process,
     bool touches = false;
     for (uint32_t call = innermost; call != kNoRow;) {
       touches = Touches(modules.path[call]) || touches;
+      bool& holds_updated = holds_updated_[modules.path[call].value];
+      holds_updated = holds_updated || touches;
       const ModuleCallId parent = modules.parent[call];
-      if (parent.IsNone()) {
-        bool& updated = updated_roots_[modules.path[call].value];
-        updated = updated || touches;
-      }
       call = parent.IsNone() ? kNoRow : uint32_t(parent.row());
     }
   }
@@ -87,7 +100,7 @@ void PartsApart::SetTop(uint32_t call) {
     const ModuleCallId parent = modules.parent[at];
     // A model's own path says nothing of its parts' paths.
     const bool touches =
-        parent.IsNone() ? updated_roots_.at(modules.path[at].value) : Touches(modules.path[at]);
+        parent.IsNone() ? holds_updated_.at(modules.path[at].value) : Touches(modules.path[at]);
     if (touches) break;
     top = at;
     at = parent.IsNone() ? kNoRow : uint32_t(parent.row());

@@ -1,7 +1,8 @@
 // Parts of models that no optimizer updates and that no gradient leaves, because what they are
-// given depends on nothing that learns: a teacher, a reference model, a frozen backbone. Either a
-// part's forward begins at an embedding (of token ids), or nothing that autograd follows comes
-// before it but other such parts. All of its backward is for nothing.
+// given depends on nothing that learns: a teacher, a reference model, a frozen backbone. A part's
+// forward begins at an embedding (of token ids), or nothing that autograd follows comes before it
+// but other such parts, or the program's process saw that it is given no tensor that requires a
+// gradient: property "model.given_no_gradient", a path a line. All of its backward is for nothing.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +40,15 @@ class PartsApart {
   };
 
   std::vector<Forward> FindForwards(ProcessId process, const BackwardLinks& links);
+  void AddGiven(std::string_view paths);
   bool Touches(StringId path);
   void SetTop(uint32_t call);
 
   const Store& store_;
   const std::vector<std::string_view> updated_;
-  std::unordered_map<uint32_t, bool> touches_;        // by path: has to do with what is updated
-  std::unordered_map<uint32_t, bool> updated_roots_;  // by path of a call that no module calls
+  std::unordered_map<uint32_t, bool> touches_;  // by path: has to do with what is updated
+  // By path of a call: whether something inside of it does.
+  std::unordered_map<uint32_t, bool> holds_updated_;
   // The largest call around a call that has nothing to do with what is updated; kNoRow: none.
   std::unordered_map<uint32_t, uint32_t> tops_;
   std::unordered_map<uint32_t, bool> apart_;  // by path of these

@@ -2,10 +2,7 @@
 // gradients are set to zero again (a generator's output that was not detached, a frozen backbone).
 //
 // A backward function that runs before one whose module is updated may be on the way to it. What
-// runs after the last of those is for nothing; and so is all of a part apart: a model, or a part of
-// one, that no optimizer updates and that no gradient leaves, as what it is given depends on
-// nothing that learns. Either its forward begins at an embedding (of token ids), or before it
-// comes nothing that autograd follows but other parts apart: a teacher, a frozen backbone. Which
+// runs after the last of those is for nothing; and so is all of a part apart (parts_apart.h). Which
 // modules an optimizer updates is said by the program's process: property "updates.<name of its
 // step>", paths with ", " between them.
 #pragma once

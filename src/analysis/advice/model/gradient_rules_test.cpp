@@ -263,6 +263,76 @@ TEST(GradientRules, OnAGpuItsWorkIsSavedWithItsGradients) {
   EXPECT_NE(finding->seen.find("backward takes 8.00 ms"), std::string::npos) << finding->seen;
 }
 
+// A student, then a loss module that calls its teacher: two layers of it, the second one in
+// `layer`, before an operator of its own. A backward function takes 2 ms. `given`: what the process
+// says of modules that are given no gradient.
+RunOverview TaughtInALoss(Store& store, const char* given, const char* updated, const char* layer) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "distill.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  build.Property("updates.Optimizer.step#Adam.step", updated);
+  if (given != nullptr) build.Property("model.given_no_gradient", given);
+  int64_t at = kMs, sequence = 0;
+  for (int i = 0; i < 30; ++i, sequence += 4) {
+    build.Module(thread, "student", "Net", at, at + kMs);
+    build.Operator(thread, "aten::conv2d", at + 1000, at + kMs - 1000, sequence);
+    build.Module(thread, "Loss", "Loss", at + kMs, at + 5 * kMs);
+    build.Module(thread, "teacher", "Net", at + kMs + 1000, at + 4 * kMs);
+    build.Operator(thread, "aten::conv2d", at + kMs + 2000, at + 2 * kMs, sequence + 1);
+    build.Module(thread, layer, "Linear", at + 2 * kMs, at + 3 * kMs);
+    build.Operator(thread, "aten::linear", at + 2 * kMs + 1000, at + 3 * kMs - 1000, sequence + 2);
+    build.Operator(thread, "aten::kl_div", at + 4 * kMs + 1000, at + 5 * kMs - 1000, sequence + 3);
+    at += 5 * kMs;
+    build.Phase(thread, Phase::kBackward, "backward", at, at + 8 * kMs);
+    for (const int64_t of : {3, 2, 1, 0}) {
+      build.Operator(thread, "Backward0", at, at + 2 * kMs - 1000, sequence + of, 1,
+                     OperatorScope::kBackward);
+      at += 2 * kMs;
+    }
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at, at + kMs);
+    at += kMs;
+    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
+    at += 7 * kMs;
+  }
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+TEST(GradientRules, ATeacherThatIsGivenNoGradientNeedsNoBackwardWhereverItIsCalled) {
+  Store store;
+  const RunOverview run = TaughtInALoss(store, "student\nteacher", "student", "teacher.fc");
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`teacher` is no optimizer's"), std::string::npos)
+      << finding->title;
+  // Not what the loss computes of the student's output.
+  EXPECT_NEAR(finding->gain_ns, 0.95 * 4 * kMs, 0.1 * kMs) << finding->seen;
+}
+
+TEST(GradientRules, ALayerOfATeacherMayBeGivenNone) {
+  Store store;
+  const RunOverview run = TaughtInALoss(store, "teacher.fc", "student", "teacher.fc");
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`teacher.fc` is no optimizer's"), std::string::npos)
+      << finding->title;
+  EXPECT_NEAR(finding->gain_ns, 0.95 * 2 * kMs, 0.1 * kMs) << finding->seen;
+}
+
+TEST(GradientRules, WhatIsGivenAGradientOrCallsWhatLearnsIsOnTheWay) {
+  for (const char* given : {static_cast<const char*>(nullptr), "student", "teache", "teacher2"}) {
+    Store store;
+    const RunOverview run = TaughtInALoss(store, given, "student", "teacher.fc");
+    EXPECT_EQ(FindRule(run.findings, "unused-gradients"), nullptr) << given;
+  }
+  for (const char* learns : {"teacher.fc", "adapter"}) {
+    Store store;
+    const std::string updated = std::string("student, ") + learns;
+    const RunOverview run = TaughtInALoss(store, "student\nteacher", updated.c_str(), learns);
+    EXPECT_EQ(FindRule(run.findings, "unused-gradients"), nullptr) << learns;
+  }
+}
+
 // Two blocks; the first is checkpointed: backward calls it again.
 RunOverview Checkpointed(Store& store) {
   StoreBuilder build;
