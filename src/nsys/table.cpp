@@ -4,6 +4,21 @@
 
 namespace batchlight::nsys {
 
+void AddWord(std::string_view word, std::string& words) {
+  if (!words.empty()) words += ' ';
+  words += word;
+}
+
+void AddSpelling(const Spelling& spelling, std::vector<Spelling>& columns) {
+  columns.push_back(spelling);
+}
+
+void AddSchemaColumn(const Spelling& spelling, std::string_view mark, std::string& columns) {
+  AddWord(spelling.name(), columns);
+  columns += mark;
+  columns += spelling.is_primary_key() ? "!P" : spelling.is_required() ? "!" : "";
+}
+
 std::string CreateStatement(std::string_view table, std::string_view columns) {
   std::string sql = "CREATE TABLE \"" + std::string(table) + "\" (";
   bool first = true;

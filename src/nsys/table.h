@@ -83,12 +83,17 @@ constexpr Spelling SpellingOf(const Column& column) {
   }
 }
 
+// What the functions below do for a column, compiled once and not for each of some 400 columns.
+void AddWord(std::string_view word, std::string& words);
+void AddSpelling(const Spelling& spelling, std::vector<Spelling>& columns);
+void AddSchemaColumn(const Spelling& spelling, std::string_view mark, std::string& columns);
+
 // The columns that the importer asks for.
 template <typename... Columns>
 std::vector<Spelling> ReadColumns(const Table<Columns...>& table) {
   std::vector<Spelling> columns;
   table.VisitColumns([&]<typename Column>(const Column& column) {
-    if constexpr (Column::kIsRead) columns.push_back(SpellingOf(column));
+    if constexpr (Column::kIsRead) AddSpelling(SpellingOf(column), columns);
   });
   return columns;
 }
@@ -98,10 +103,7 @@ template <typename... Columns>
 std::string WrittenColumns(const Table<Columns...>& table) {
   std::string names;
   table.VisitColumns([&]<typename Column>(const Column& column) {
-    if constexpr (Column::kIsWritten) {
-      if (!names.empty()) names += ' ';
-      names += SpellingOf(column).name();
-    }
+    if constexpr (Column::kIsWritten) AddWord(SpellingOf(column).name(), names);
   });
   return names;
 }
@@ -126,18 +128,11 @@ std::string CreateStatement(std::string_view table, std::string_view columns);
 template <typename... Columns>
 std::string SchemaColumns(const Table<Columns...>& table) {
   std::string columns;
-  const auto add = [&](std::string_view text) {
-    if (!columns.empty()) columns += ' ';
-    columns += text;
-  };
   table.VisitColumns([&]<typename Column>(const Column& column) {
     if constexpr (std::is_same_v<Column, Unused>) {
-      add(column.columns);
+      AddWord(column.columns, columns);
     } else if constexpr (Column::kIsWritten) {
-      const Spelling spelling = SpellingOf(column);
-      add(spelling.name());
-      columns += SqlMarkOf(column);
-      columns += spelling.is_primary_key() ? "!P" : spelling.is_required() ? "!" : "";
+      AddSchemaColumn(SpellingOf(column), SqlMarkOf(column), columns);
     }
   });
   return columns;

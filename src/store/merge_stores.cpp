@@ -26,16 +26,20 @@ bool IsDevice(std::string_view column) {
   return column == "device" || column == "source_device" || column == "destination_device";
 }
 
-// visit(name, column) for every column whose values are of type T.
+// visit(name, column) for every column whose values are of type T. By macro: see RenumberIds.
 template <typename T, typename Visitor>
 void VisitColumnsOf(Store& store, Visitor&& visit) {
-  store.VisitTables([&](auto& table) {
-    table.VisitColumns([&](std::string_view name, std::string_view, auto& column) {
-      if constexpr (std::is_same_v<typename std::decay_t<decltype(column)>::value_type, T>) {
-        visit(name, column);
-      }
-    });
-  });
+#define TABLE_BEGIN(Name, member, doc) \
+  {                                    \
+    auto& table = store.member;        \
+    (void)table;
+#define COLUMN(type, name, doc) \
+  if constexpr (std::is_same_v<type, T>) visit(std::string_view(#name), table.name);
+#define TABLE_END(Name) }
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
 }
 
 void ShiftTimes(const TimeShift& shift, Store& store) {

@@ -2,6 +2,11 @@
 
 namespace batchlight {
 
+Store::Store() = default;
+Store::Store(Store&& other) noexcept = default;
+Store& Store::operator=(Store&& other) noexcept = default;
+Store::~Store() = default;
+
 std::string_view Store::Property(std::string_view key) const {
   const StringId id = strings.Find(key);
   if (id.IsNone()) return {};

@@ -1,24 +1,27 @@
 #include "store/tables.h"
 
 namespace batchlight {
+namespace {
+
+template <typename T>
+[[gnu::noinline]] void ReserveColumn(std::vector<T>& column, size_t rows) {
+  column.reserve(rows);
+}
+template <typename T>
+[[gnu::noinline]] void ClearColumn(std::vector<T>& column) {
+  column = {};
+}
+
+}  // namespace
+
+#define TABLE_END(Name) }
 
 // Every table's rows are counted by its first column, whatever its name.
-#define TABLE_BEGIN(Name, member, doc)                 \
-  size_t Name##Table::size() const {                   \
-    size_t rows = SIZE_MAX;                            \
-    VisitColumns([&](auto, auto, const auto& column) { \
-      if (rows == SIZE_MAX) rows = column.size();      \
-    });                                                \
-    return rows;                                       \
-  }
-#define COLUMN(type, name, doc)
-#define TABLE_END(Name)
+#define TABLE_BEGIN(Name, member, doc) size_t Name##Table::size() const {
+#define COLUMN(type, name, doc) return name.size();
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
-#undef TABLE_END
-
-#define TABLE_END(Name) }
 
 #define TABLE_BEGIN(Name, member, doc) void Name##Table::Append(const Name##Row& row) {
 #define COLUMN(type, name, doc) name.push_back(row.name);
@@ -27,7 +30,7 @@ namespace batchlight {
 #undef COLUMN
 
 #define TABLE_BEGIN(Name, member, doc) void Name##Table::Reserve(size_t rows) {
-#define COLUMN(type, name, doc) name.reserve(rows);
+#define COLUMN(type, name, doc) ReserveColumn(name, rows);
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
@@ -39,7 +42,7 @@ namespace batchlight {
 #undef COLUMN
 
 #define TABLE_BEGIN(Name, member, doc) void Name##Table::Clear() {
-#define COLUMN(type, name, doc) name = {};
+#define COLUMN(type, name, doc) ClearColumn(name);
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN

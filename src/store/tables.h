@@ -34,8 +34,10 @@ inline constexpr int32_t kNoMpiValue = std::numeric_limits<int32_t>::min();
 #undef TABLE_END
 
 // Column structs. Reorder(order) makes row i the old row order[i].
+// noinline, here and below in what is done with whole columns or with values of any table: compiled
+// for each type of value, not for each of 500 columns.
 template <typename T>
-void ReorderColumn(std::vector<T>& column, std::span<const uint32_t> order) {
+[[gnu::noinline]] void ReorderColumn(std::vector<T>& column, std::span<const uint32_t> order) {
   std::vector<T> moved(order.size());
   for (size_t i = 0; i < order.size(); ++i) moved[i] = column[order[i]];
   column = std::move(moved);

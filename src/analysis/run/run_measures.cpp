@@ -4,6 +4,11 @@
 
 namespace batchlight {
 
+RunMeasures::RunMeasures() = default;
+RunMeasures::RunMeasures(RunMeasures&& other) noexcept = default;
+RunMeasures& RunMeasures::operator=(RunMeasures&& other) noexcept = default;
+RunMeasures::~RunMeasures() = default;
+
 RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   RunMeasures run;
   run.session = DescribeSession(store);

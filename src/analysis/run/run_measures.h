@@ -41,6 +41,12 @@ struct MeasureOptions {
 };
 
 struct RunMeasures {
+  // Out of line: each file that holds one would compile the end of all these.
+  RunMeasures();
+  RunMeasures(RunMeasures&& other) noexcept;
+  RunMeasures& operator=(RunMeasures&& other) noexcept;
+  ~RunMeasures();
+
   const Store* store = nullptr;  // names of rows; must outlive this
   SessionInfo session;
   std::vector<LossWarning> losses;

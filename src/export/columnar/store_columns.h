@@ -24,9 +24,11 @@
 namespace batchlight {
 
 struct StoreColumn {
-  ColumnarField field;
   // Appends the values of these rows of the table.
-  std::function<void(std::span<const uint32_t> rows, ColumnarValues& values)> fill;
+  using Fill = std::function<void(std::span<const uint32_t> rows, ColumnarValues& values)>;
+
+  ColumnarField field;
+  Fill fill;
 };
 
 // Fills numbers from `value(row)`, an integer, and whether `is_there(value)`.
@@ -71,7 +73,7 @@ class StoreColumns {
     Add("row", ColumnarType::kInteger, "row of the table",
         FillNumbers([](size_t row) { return row; }));
     table.VisitColumns([&](std::string_view name, std::string_view doc, const auto& column) {
-      AddColumn(std::string(name), std::string(doc), column);
+      AddColumn(name, doc, column);
     });
     return std::move(columns_);
   }
@@ -85,18 +87,19 @@ class StoreColumns {
     Add("rank", ColumnarType::kInteger, "of the process", std::move(fill));
   }
 
-  template <typename Fill>
-  void Add(std::string name, ColumnarType type, std::string help, Fill fill) {
-    std::string unit = name.ends_with("_ns")                         ? "ns"
-                       : name == "bytes" || name.ends_with("_bytes") ? "bytes"
-                                                                     : "";
+  void Add(std::string_view name, ColumnarType type, std::string_view help,
+           StoreColumn::Fill fill) {
+    const std::string_view unit = name.ends_with("_ns")                         ? "ns"
+                                  : name == "bytes" || name.ends_with("_bytes") ? "bytes"
+                                                                                : "";
     columns_.push_back(
-        {{std::move(name), type, std::move(unit), std::move(help)}, std::move(fill)});
+        {{std::string(name), type, std::string(unit), std::string(help)}, std::move(fill)});
   }
 
-  void AddColumn(const std::string& name, const std::string& doc,
-                 const std::vector<ThreadId>& column) {
-    const std::string prefix = name == "thread" ? "" : name + "_";
+  // For each type of value, which the columns of all tables call.
+  [[gnu::noinline]] void AddColumn(std::string_view name, std::string_view doc,
+                                   const std::vector<ThreadId>& column) {
+    const std::string prefix = name == "thread" ? "" : std::string(name) + "_";
     const auto process = [this](size_t row) { return store_.threads.process[row]; };
     const auto fill = [&column, process](auto of_process, auto is_there) {
       return [&column, process, of_process, is_there](std::span<const uint32_t> rows,
@@ -121,8 +124,8 @@ class StoreColumns {
         FillReferred(column, [this](size_t row) { return store_.threads.tid[row]; }));
   }
 
-  void AddColumn(const std::string& name, const std::string& doc,
-                 const std::vector<ProcessId>& column) {
+  [[gnu::noinline]] void AddColumn(std::string_view name, std::string_view doc,
+                                   const std::vector<ProcessId>& column) {
     if (name == "process") {
       AddRank(FillNumbers(
           [this, &column](size_t row) {
@@ -130,12 +133,13 @@ class StoreColumns {
           },
           [](int32_t rank) { return rank >= 0; }));
     }
-    Add(name == "process" ? "process_pid" : name + "_process_pid", ColumnarType::kInteger, doc,
+    Add(name == "process" ? "process_pid" : std::string(name) + "_process_pid",
+        ColumnarType::kInteger, doc,
         FillReferred(column, [this](size_t row) { return store_.processes.pid[row]; }));
   }
 
-  void AddColumn(const std::string& name, const std::string& doc,
-                 const std::vector<StringId>& column) {
+  [[gnu::noinline]] void AddColumn(std::string_view name, std::string_view doc,
+                                   const std::vector<StringId>& column) {
     // The one column that holds what is no text.
     const auto type = name == "bytes" ? ColumnarType::kBytes : ColumnarType::kText;
     Add(name, type, doc,
@@ -156,8 +160,8 @@ class StoreColumns {
   }
 
   template <typename Value>
-  void AddColumn(const std::string& name, const std::string& doc,
-                 const std::vector<Value>& column) {
+  [[gnu::noinline]] void AddColumn(std::string_view name, std::string_view doc,
+                                   const std::vector<Value>& column) {
     const auto value = [&column](size_t row) { return column[row]; };
     if constexpr (requires(Value id) { id.IsNone(); }) {
       Add(name, ColumnarType::kInteger, doc, FillReferred(column, [](size_t row) { return row; }));

@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "base/file.h"
 #include "base/printable_text.h"
@@ -76,15 +77,14 @@ class CsvRow {
   bool first_ = true;
 };
 
-template <typename Table>
-std::string FileName() {
-  return std::string(Table::kName) + ".csv";
-}
+constexpr std::string_view kSuffix = ".csv";
 
 // Whether a file of a folder being replaced was made by an earlier export.
 bool IsTableFile(const Store& store, std::string_view name) {
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
   bool is = false;
-  store.VisitTables([&]<typename Table>(const Table&) { is = is || name == FileName<Table>(); });
+  store.VisitTables([&]<typename Table>(const Table&) { is = is || name == Table::kName; });
   return is;
 }
 
@@ -100,26 +100,29 @@ Status CopyOld(const std::string& path, std::string_view header, AtomicFileWrite
   return old.text().ends_with('\n') ? Status() : file.Write("\n");
 }
 
-template <typename Table>
-Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, const Table& table,
-                            const FolderOutput& folder) {
+// What a table does for its file; all else is compiled once, not for each table.
+struct TableRows {
+  std::string file_name;
+  size_t count;
+  std::function<void(std::string& text)> header;
+  std::function<bool(size_t row, std::string& text)> add;  // false: it is not selected
+};
+
+Result<uint64_t> WriteRows(const TableRows& table, bool append, const FolderOutput& folder) {
   constexpr size_t kFlushBytes = 1 << 16;
-  const std::string path = folder.FinalPath(FileName<Table>());
+  const std::string path = folder.FinalPath(table.file_name);
   ASSIGN_OR_RETURN(AtomicFileWriter file,
                    AtomicFileWriter::Create(path, {.folder = &folder.held()}));
   std::string buffer;
-  CsvHeader header(buffer);
-  VisitRow(store, options.selection, table, 0, header);
+  table.header(buffer);
   buffer += '\n';
-  if (options.append && FileExists(path)) {
+  if (append && FileExists(path)) {
     RETURN_IF_ERROR(CopyOld(path, buffer, file));
     buffer.clear();
   }
   uint64_t rows = 0;
-  for (size_t row = 0; row < table.size(); ++row) {
-    if (!SelectsRow(options.selection, table, row)) continue;
-    CsvRow out(buffer, options.spreadsheet);
-    VisitRow(store, options.selection, table, row, out);
+  for (size_t row = 0; row < table.count; ++row) {
+    if (!table.add(row, buffer)) continue;
     buffer += '\n';
     ++rows;
     if (buffer.size() < kFlushBytes) continue;
@@ -131,6 +134,21 @@ Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, co
   return rows;
 }
 
+template <typename Table>
+TableRows RowsOf(const Store& store, const ExportOptions& options, const Table& table) {
+  const auto header = [&](std::string& text) {
+    CsvHeader out(text);
+    VisitRow(store, options.selection, table, 0, out);
+  };
+  const auto add = [&](size_t row, std::string& text) {
+    if (!SelectsRow(options.selection, table, row)) return false;
+    CsvRow out(text, options.spreadsheet);
+    VisitRow(store, options.selection, table, row, out);
+    return true;
+  };
+  return {std::string(Table::kName) + std::string(kSuffix), table.size(), header, add};
+}
+
 }  // namespace
 
 Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options) {
@@ -139,7 +157,8 @@ Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options) {
   Status status;
   store.VisitTables([&](const auto& table) {
     if (!status.ok() || table.size() == 0 || !options.selection.HasTable(table.kName)) return;
-    const Result<uint64_t> written = WriteTable(store, options, table, folder);
+    const Result<uint64_t> written =
+        WriteRows(RowsOf(store, options, table), options.append, folder);
     if (written.ok()) {
       rows += written.value();
     } else {

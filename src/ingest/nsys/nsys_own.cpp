@@ -26,8 +26,8 @@ size_t RowsBehind(const Store& store) {
 }
 
 template <typename Value>
-void ReadValue(Load& load, NsysTable& rows, int column, std::string_view name,
-               std::vector<Value>& values) {
+[[gnu::noinline]] void ReadValue(Load& load, NsysTable& rows, int column, std::string_view name,
+                                 std::vector<Value>& values) {
   if constexpr (std::is_same_v<Value, StringId>) {
     values.push_back(load.String(rows, column));
   } else if constexpr (std::is_same_v<Value, ThreadId>) {
@@ -156,6 +156,17 @@ Status LoadTable(Load& load, Table& table) {
   return Status();
 }
 
+template <typename Value>
+[[gnu::noinline]] void DropDanglingIds(std::string_view name, size_t count,
+                                       std::vector<Value>& values) {
+  for (size_t row = 0; row < values.size(); ++row) {
+    Value& value = values[row];
+    // A parent must come before its children; any other order could hide a cycle.
+    const size_t limit = name == "parent" ? std::min(count, row) : count;
+    if (!value.IsNone() && value.row() >= limit) value = Value::None();
+  }
+}
+
 // The file is not trusted: references to rows that do not exist become None.
 template <typename Table>
 void DropDanglingRows(const Store& store, Table& table) {
@@ -165,13 +176,7 @@ void DropDanglingRows(const Store& store, Table& table) {
     (void)name;
     if constexpr (!std::is_same_v<Value, StringId> && !std::is_same_v<Value, ThreadId> &&
                   !std::is_same_v<Value, ProcessId> && requires(Value v) { v.IsNone(); }) {
-      const size_t count = RowsBehind<Value>(store);
-      for (size_t row = 0; row < values.size(); ++row) {
-        Value& value = values[row];
-        // A parent must come before its children; any other order could hide a cycle.
-        const size_t limit = name == "parent" ? std::min(count, row) : count;
-        if (!value.IsNone() && value.row() >= limit) value = Value::None();
-      }
+      DropDanglingIds(name, RowsBehind<Value>(store), values);
     }
   });
   if constexpr (requires { table.depth; }) {

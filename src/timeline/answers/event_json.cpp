@@ -26,7 +26,8 @@ class FieldWriter {
   FieldWriter(const Timeline& timeline, uint32_t row) : timeline_(timeline), row_(row) {}
 
   template <typename T>
-  void operator()(std::string_view key, std::string_view doc, const std::vector<T>& column) {
+  [[gnu::noinline]] void operator()(std::string_view key, std::string_view doc,
+                                    const std::vector<T>& column) {
     if (key == "start_ns" || key == "end_ns") return;
     json field = {{"key", key}, {"label", LabelOf(key)}, {"value", nullptr}, {"unit", ""}};
     if (!doc.empty()) field["help"] = doc;
