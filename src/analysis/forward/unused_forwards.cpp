@@ -6,6 +6,7 @@
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
@@ -58,7 +59,7 @@ class UnusedForwardFinder {
     linked_before_ = {0};
     const ThreadSpans::Rows rows = ThreadSpans(operators.thread).Of(main_.thread);
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
-      if (operators.sequence[row] < 0 || operators.scope[row] != OperatorScope::kFunction) continue;
+      if (!HasOwnNumber(operators, row) || IsCast(store_, row)) continue;
       starts_.push_back(operators.start_ns[row]);
       sequences_.push_back(operators.sequence[row]);
       const bool has_backward = std::binary_search(linked.begin(), linked.end(), row);

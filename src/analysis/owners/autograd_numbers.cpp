@@ -1,10 +1,17 @@
 #include "analysis/owners/autograd_numbers.h"
 
+#include <string_view>
+
 namespace batchlight {
 
 // A backward function has the number of its forward operator.
 bool HasOwnNumber(const OperatorCallsTable& operators, size_t row) {
   return operators.sequence[row] >= 0 && operators.scope[row] == OperatorScope::kFunction;
+}
+
+bool IsCast(const Store& store, size_t row) {
+  const std::string_view name = store.Text(store.operator_calls.name[row]);
+  return name == "aten::to" || name == "aten::_to_copy";
 }
 
 bool IsFollowed(const Store& store, uint32_t row) {

@@ -13,5 +13,8 @@ namespace batchlight {
 bool IsFollowed(const Store& store, uint32_t row);
 // Whether the number of an operator call is of the forward's count.
 bool HasOwnNumber(const OperatorCallsTable& operators, size_t row);
+// Autocast casts weights with gradients on, also under torch.no_grad(): their numbers say nothing
+// of the forward that uses them.
+bool IsCast(const Store& store, size_t row);
 
 }  // namespace batchlight

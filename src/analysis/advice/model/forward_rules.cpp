@@ -53,7 +53,7 @@ bool RunsWithoutNumbers(const RunMeasures& run, const ProcessSteps& main, const 
     if (run.store->Text(calls.path[call]) != module.path) continue;
     while (row < rows.end && operators.start_ns[row] < calls.start_ns[call]) ++row;
     for (; row < rows.end && operators.start_ns[row] < calls.end_ns[call]; ++row) {
-      if (HasOwnNumber(operators, row) ||
+      if ((HasOwnNumber(operators, row) && !IsCast(*run.store, row)) ||
           IsInsideOfAFunction(operators, row, calls.start_ns[call])) {
         return false;
       }

@@ -47,6 +47,13 @@ class Loop {
     at_ += kMs;
     sequence_ += 2;
   }
+  // As LearnBehind without gradients, under autocast.
+  void LearnBehindCasts(int64_t ms) {
+    build_.Operator(thread_, "aten::to", at_ + 1100, at_ + 1900, sequence_);
+    build_.Operator(thread_, "aten::_to_copy", at_ + 1200, at_ + 1800, sequence_);
+    ++sequence_;
+    LearnBehind(ms, true);
+  }
   void Teach(int64_t ms, bool without_gradients) {
     build_.Module(thread_, "Teacher", "Teacher", at_, at_ + ms * kMs);
     if (without_gradients) {
@@ -143,6 +150,18 @@ TEST(ForwardRules, AFrozenPartOfAModelThatLearnsIsNamed) {
     if (found == nullptr) continue;
     EXPECT_NE(found->title.find("`Student.encoder`"), std::string::npos) << found->title;
   }
+}
+
+// Autocast casts weights with gradients on, also under torch.no_grad().
+TEST(ForwardRules, CastsOfWeightsDoNotMakeAForwardFollowed) {
+  Loop loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.LearnBehindCasts(20);
+    loop.Update();
+  }
+  const RunOverview run = loop.Run();
+  EXPECT_EQ(FindRule(run.findings, "unused-forward"), nullptr);
+  EXPECT_NE(FindRule(run.findings, "frozen-forward"), nullptr);
 }
 
 TEST(ForwardRules, WhatAFunctionWithItsOwnBackwardCallsIsNotFrozen) {
