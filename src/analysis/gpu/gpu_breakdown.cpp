@@ -86,10 +86,34 @@ class GpuBreakdowns::Maker {
     return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
   }
 
-  // Whether something that is no step (an evaluation, the end of an epoch) lies behind the step.
+  // Whether something that is no step (an evaluation, the end of an epoch) lies behind the step, or
+  // one that does not count, and may begin with anything.
   bool PausesAfter(size_t i, int64_t allowed_ns) const {
     const std::vector<Step>& steps = steps_.steps;
-    return i + 1 == steps.size() || steps[i + 1].start_ns > steps[i].end_ns + allowed_ns;
+    if (i + 1 == steps.size()) return true;
+    const Step& next = steps[i + 1];
+    return next.start_ns > steps[i].end_ns + allowed_ns || DoesOtherWork(next.kind);
+  }
+
+  static bool DoesOtherWork(StepKind kind) {
+    switch (kind) {
+      case StepKind::kSteady:
+      case StepKind::kWarmUp:
+      case StepKind::kExcluded:
+      case StepKind::kPlain:
+      case StepKind::kPartlyPlain:
+      case StepKind::kCount:
+        return false;
+      case StepKind::kCompile:
+      case StepKind::kValidation:
+      case StepKind::kRollout:
+      case StepKind::kCheckpoint:
+      case StepKind::kEpochStart:
+      case StepKind::kGraphCapture:
+      case StepKind::kCounted:
+        return true;
+    }
+    return false;
   }
 
   void SetWindows() {

@@ -2,10 +2,11 @@
 // part, so that the parts add up to its length.
 //
 // Window: the GPU runs behind the CPU, so a step's window on the GPU starts with the first work
-// that the step launched on the main stream and ends where the next step's window starts (the last
-// one with its last work). The main stream is the one that computes longest: copies that a loop
-// prefetches on another stream run steps ahead. A step that launched nothing on the main stream has
-// no window.
+// that the step launched on the main stream and ends where the next step's window starts (with its
+// own last work where there is none, or that step begins with other work: the first batch of an
+// epoch, a validation, counters that are switched). The main stream is the one that computes
+// longest: copies that a loop prefetches on another stream run steps ahead. A step that launched
+// nothing on the main stream has no window.
 //
 // Busy time belongs to the first kind of GpuWork that is active. Communication and copies therefore
 // appear only where nothing computes (exposed); what computing hides is reported separately. Idle

@@ -260,6 +260,38 @@ TEST(GpuBreakdown, AStepWithoutDetailIsNobodysIdleTime) {
   EXPECT_EQ(found[0].steps[7].duration_ns(), 1'000'000);
 }
 
+// Hardware counters are switched on in step 6 before it launches anything: the GPU's step before it
+// does not wait for that.
+TEST(GpuBreakdown, AStepThatBeginsWithOtherWorkIsNobodysIdleTime) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId main = build.Thread(process);
+  int64_t t = 0;
+  for (int64_t i = 0; i < 12; ++i) {
+    const int64_t switch_ns = i == 6 ? 50'000'000 : 0;
+    build.Range(main, "step", t, t + switch_ns + 1'000'000);
+    if (i == 6) {
+      build.store().counter_ranges.Append({.start_ns = t + switch_ns,
+                                           .end_ns = t + switch_ns + 1'000'000,
+                                           .process = process,
+                                           .kernels = 1,
+                                           .switch_ns = switch_ns});
+    }
+    t += switch_ns;
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 920'000);
+    t += 1'000'000;
+  }
+  const Store store = build.Build();
+  const StepSet steps = FindSteps(store);
+  ASSERT_EQ(steps.Main()->steps[6].kind, StepKind::kCounted);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(StepInputs(store), steps);
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(found[0].steps[4].duration_ns(), 1'000'000);
+  EXPECT_EQ(found[0].steps[5].duration_ns(), 900'000) << "up to the end of its own work";
+  EXPECT_EQ(found[0].window.max, 1'000'000);
+}
+
 TEST(GpuBreakdown, NoGpuWorkGivesNothing) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(7, "train.py"));
