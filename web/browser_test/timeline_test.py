@@ -59,6 +59,13 @@ class Timeline(unittest.TestCase):
         self.browser.open_url(self.page.as_uri() + fragment)
         self.browser.wait_for('.region')
         self.wait('return batchlightTimeline.counts().items > 0')
+        self.settle()
+
+    def settle(self):
+        """The first frame may know only the pinned rows: the window is measured after it."""
+        self.browser.wait_frames(3)
+        self.wait('return !batchlightTimeline.app.model.first.cache.busy')
+        self.browser.wait_frames(2)
 
     def run_js(self, script, *arguments):
         return self.browser.run(script, *arguments)
@@ -224,6 +231,10 @@ class Timeline(unittest.TestCase):
         self.select_longest_gap()
         self.assertEqual(self.selected()[:3], ['waits for data loading', SLOW_BEGIN, SLOW_BEGIN + SLOW_WAIT])
         self.assertIn(f'{SLOW}, 0 ns after its start', self.browser.text('.event-panel'))
+        # The thread is what explains it, wherever its rows are.
+        self.wait('return document.querySelector(".meanwhile") !== null')
+        self.assertIn('main thread (tid 4711): DataLoader.__next__', self.browser.text('.meanwhile'))
+        self.assertIn('100.0 % of the gap', self.browser.text('.meanwhile'))
         self.press('i')
         self.wait('return batchlightTimeline.app.model.selected.event.to - batchlightTimeline.app.model.selected.event.from === arguments[0]',
                   2 * LAYER)
@@ -353,6 +364,11 @@ class Timeline(unittest.TestCase):
                          'return rows.length > 0 && rows.map(({cells}) => cells[0].innerText)')
         self.assertIn('waits for data loading', rows)
         self.assertEqual(self.run_js('return +document.querySelector(".events-box table").getAttribute("aria-rowcount") - 1'), len(rows))
+        # From afar the times are rounded, and said so.
+        self.show(0, 100 * (SLOW_BEGIN + SLOW_WAIT))
+        words = self.wait('const rows = [...document.querySelectorAll(".events-box tbody tr")].filter(({cells}) => cells[6].innerText !== "1 ns");'
+                          'return rows.length > 0 && rows.map(({cells}) => cells[2].innerText)')
+        self.assertTrue(all(word.startswith(('about ', 'under ')) for word in words), words)
 
     def test_all_controls_have_names_and_size(self):
         self.select_longest_gap()

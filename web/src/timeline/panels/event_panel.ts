@@ -3,6 +3,7 @@ import {h, longName} from "../../dom";
 import {bytes, count, percent, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
 import {moment} from "../draw/ruler";
+import {meanwhileOf} from "./meanwhile";
 import type {Model, RunView} from "../state/model";
 
 export interface EventActions {
@@ -39,7 +40,24 @@ export class EventPanel {
       return;
     }
     const {run, event} = selected;
-    this.element.replaceChildren(this.facts(event), this.around(run, event));
+    const around = this.around(run, event);
+    this.element.replaceChildren(this.facts(event), around);
+    void this.addMeanwhile(around, run, event);
+  }
+
+  // What else stands far above the gap, out of the window.
+  private async addMeanwhile(box: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
+    const found = await meanwhileOf(this.model, run, event).catch(() => []);
+    if (found.length === 0) return;
+    const items = found.map(
+      ({track, event: {ref, name, from, to}, share}) => h("li", {}, `${track}: `,
+        this.linkTo(run, ref, name), ` ${time(to - from)}, ${percent(share, 1)} of the gap`));
+    box.prepend(h("h3", {}, "Meanwhile"), h("ul", {class: "meanwhile"}, ...items));
+  }
+
+  private linkTo(run: RunView, ref: Ref, name: string): HTMLElement {
+    return h("button", {type: "button", class: "link", click: () => this.actions.go(run, ref)},
+      longName(name || "(no name)"));
   }
 
   private facts(event: EventAnswer): HTMLElement {
@@ -89,9 +107,7 @@ export class EventPanel {
   }
 
   private around(run: RunView, event: EventAnswer): HTMLElement {
-    const go = (ref: Ref, name: string): HTMLElement =>
-      h("button", {type: "button", class: "link", click: () => this.actions.go(run, ref)},
-        longName(name || "(no name)"));
+    const go = (ref: Ref, name: string): HTMLElement => this.linkTo(run, ref, name);
     const parents = [...event.parents].reverse().map((parent, i) => {
       const item = h("li", {}, go(parent.ref, parent.name), ` ${time(parent.to - parent.from)}`);
       item.style.paddingLeft = `${i * 12}px`;

@@ -20,6 +20,7 @@ const kColumns: Column[] = [
   {key: "track", name: "Track", type: "text"},
   {key: "depth", name: "Depth"},
   {key: "events", name: "Events"},
+  {key: "step", name: "Times to the next", unit: "ns"},
 ];
 
 export class EventsPanel {
@@ -89,14 +90,14 @@ export class EventsPanel {
     const button = h("button",
       {type: "button", class: "link", click: () => this.go(hit.run, hit.ref)}, nameOf(hit));
     return h("tr", {"aria-rowindex": index + 2}, h("td", {class: "text"}, button),
-      h("td", {}, moment(hit.from - hit.run.offset, 1)), h("td", {}, time(hit.to - hit.from)),
+      h("td", {}, moment(hit.from - hit.run.offset, hit.step)), h("td", {}, lengthOf(hit)),
       h("td", {class: "text"}, hit.track.name), h("td", {}, String(hit.depth)),
-      h("td", {}, count(hit.merged)));
+      h("td", {}, count(hit.merged)), h("td", {}, time(hit.step)));
   }
 
   private async copy(): Promise<void> {
     const rows = this.hits.map((hit) => [nameOf(hit), hit.from - hit.run.offset, hit.to - hit.from,
-                                 hit.track.name, hit.depth, hit.merged]);
+                                 hit.track.name, hit.depth, hit.merged, hit.step]);
     try {
       await navigator.clipboard.writeText(
         csvOf({key: "events", title: "Visible events", columns: kColumns, rows}));
@@ -105,6 +106,12 @@ export class EventsPanel {
       this.said.textContent = "the browser does not allow it";
     }
   }
+}
+
+// Of what is drawn from afar no more is known than this.
+function lengthOf({from, to, step}: Hit): string {
+  if (step === 1) return time(to - from);
+  return to > from ? `about ${time(to - from)}` : `under ${time(step)}`;
 }
 
 function nameOf(hit: Hit): string {

@@ -220,7 +220,7 @@ export function hitOf(run: RunView, lane: Lane, items: Items, item: number): Hit
     to: endOf(items, item) + run.offset,
     merged: items.merged[item],
     flags: items.flags[item],
-    exact: items.step === 1,
+    step: items.step,
   };
 }
 

@@ -19,7 +19,7 @@ export class Tooltip {
     element.hidden = !hit || !event;
     if (!hit || !event) return;
     const name = hit.run.names.label(hit.name) ?? "";
-    const long = `${hit.exact ? "" : "about "}${time(hit.to - hit.from)}`;
+    const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
     const words = hit.merged > 1
       ? `${count(hit.merged)} short events in ${long}, the longest of them this`
       : `${hit.to > hit.from ? long : "under a step of this zoom"}${

@@ -34,7 +34,7 @@ export interface Hit {
   to: number;
   merged: number;
   flags: number;
-  exact: boolean;  // to the nanosecond
+  step: number;  // ns: what from and to are rounded to
 }
 
 export interface Selected {
