@@ -256,7 +256,7 @@ class UnusedGradientFinder {
     }
     if (most_ns == 0) return unused;
     unused.apart = IsApart(unused.root);
-    unused.nested = IsNested(unused.root);
+    SetPlace(unused);
     for (const auto& [optimizer, paths] : updates_) {
       const bool steps_it = StepsPartOf(unused.root, paths);
       if (optimizer != unused.optimizer.value) {
@@ -271,11 +271,15 @@ class UnusedGradientFinder {
     return unused;
   }
 
-  bool IsNested(StringId root) const {
+  void SetPlace(UnusedGradients& unused) const {
     const ModuleCallsTable& modules = store_.module_calls;
-    const auto call = std::find(modules.path.begin(), modules.path.end(), root);
-    return call != modules.path.end() &&
-           !modules.parent[size_t(call - modules.path.begin())].IsNone();
+    const auto found = std::find(modules.path.begin(), modules.path.end(), unused.root);
+    if (found == modules.path.end()) return;
+    const auto call = static_cast<uint32_t>(found - modules.path.begin());
+    const uint32_t model = RootCallOf(call);
+    unused.nested = model != call;
+    unused.named_from_model =
+        IsAtOrBelow(store_.Text(unused.root), store_.Text(modules.path[model]));
   }
 
   // Whether one of the paths is a module that runs inside of that root.

@@ -26,9 +26,10 @@ struct UnusedGradients {
   StringId optimizer;    // name of the step that does not update it
   bool in_part = false;  // the step updates another part of that model
   bool updated_elsewhere = false;
-  bool apart = false;   // no gradient leaves it on the way to what is updated
-  bool nested = false;  // it is a part of a model
-  std::string stepped;  // the paths that the step updates: "`D`, `head`"
+  bool apart = false;             // no gradient leaves it on the way to what is updated
+  bool nested = false;            // it is a part of a model
+  bool named_from_model = false;  // and its path begins with that model's name
+  std::string stepped;            // the paths that the step updates: "`D`, `head`"
 };
 
 // Of the training thread; cost 0 where nothing is unused or nothing is known. `work`: of the GPU.

@@ -65,6 +65,12 @@ inline ResultColumn TimeColumn(std::string name, std::string help) {
   return TimeColumn({}, std::move(name), std::move(help));
 }
 
+// The column of a number that is the whole run's, whichever steps count: no part of it shows it.
+inline ResultColumn OfWholeRun(ResultColumn column) {
+  column.of_whole_run = true;
+  return column;
+}
+
 // The column with the rule by which its numbers are made again for steps that are selected.
 inline ResultColumn Summed(const SumRule& sum, ResultColumn column,
                            std::string help_of_steps = {}) {

@@ -32,6 +32,7 @@ struct ResultColumn {
   std::string key;
   SumRule sum;
   std::string help_of_steps;  // where a selection of steps is shown; "": `help`
+  bool of_whole_run = false;  // whichever steps count
 };
 
 using Cell = std::variant<std::monostate, std::string, int64_t, double>;  // monostate = no value

@@ -83,33 +83,39 @@ const Columns<CollectiveRow>& CollectiveColumns() {
       {CountColumn("ranks", "Ranks", "Of the communicator"), &Row::ranks},
       {BytesColumn("message", "Message", "Size that each rank passes to NCCL"),
        Number(&Row::message_bytes)},
-      {Summed(SumOf("calls"), CountColumn("calls", "Calls", "In the whole run, summed over ranks"),
-              "In these steps, summed over ranks"),
+      {OfWholeRun(Summed(SumOf("calls"),
+                         CountColumn("calls", "Calls", "In the whole run, summed over ranks"),
+                         "In these steps, summed over ranks")),
        [](const Row& row) { return NumberCell(row.times.calls); }},
       {Summed(RatioOf("calls", "steps"), RealColumn("calls_per_step", "Calls per Step",
                                                     "Of one rank, mean over the steps that count")),
        &Row::calls_per_step},
-      {Summed(SumOf("kernel_ns"),
-              TimeColumn("kernel_time", "Kernel Time", "In the whole run, summed over ranks"),
-              "In these steps, summed over ranks"),
+      {OfWholeRun(
+           Summed(SumOf("kernel_ns"),
+                  TimeColumn("kernel_time", "Kernel Time", "In the whole run, summed over ranks"),
+                  "In these steps, summed over ranks")),
        [](const Row& row) { return row.times.kernel_ns; }},
-      {Summed(kAverage,
-              TimeColumn("average", "Average", "Kernel time / calls whose kernel is known")),
+      {OfWholeRun(Summed(kAverage, TimeColumn("average", "Average",
+                                              "Kernel time / calls whose kernel is known"))),
        TimeByRule(kAverage)},
-      {Summed(SumOf("waited_ns"),
-              TimeColumn("waited", "Waited",
-                         "Of the kernel time: for the slowest rank; empty: one rank was recorded")),
+      {OfWholeRun(Summed(
+           SumOf("waited_ns"),
+           TimeColumn("waited", "Waited",
+                      "Of the kernel time: for the slowest rank; empty: one rank was recorded"))),
        TimeByRule(SumOf("waited_ns"))},
-      {Summed(kShortest, TimeColumn("shortest", "Shortest",
-                                    "Mean over calls of the shortest kernel on any rank")),
+      {OfWholeRun(
+           Summed(kShortest, TimeColumn("shortest", "Shortest",
+                                        "Mean over calls of the shortest kernel on any rank"))),
        TimeByRule(kShortest)},
-      {Summed(kAlgorithm, RealColumn("algorithm_gbps", "Algorithm GB/s",
-                                     "Size / shortest; size is the message, x ranks for AllGather, "
-                                     "ReduceScatter, AlltoAll; 10^9 bytes")),
+      {OfWholeRun(Summed(kAlgorithm,
+                         RealColumn("algorithm_gbps", "Algorithm GB/s",
+                                    "Size / shortest; size is the message, x ranks for AllGather, "
+                                    "ReduceScatter, AlltoAll; 10^9 bytes"))),
        BandwidthByRule(kAlgorithm)},
-      {Summed(kBus, RealColumn("bus_gbps", "Bus GB/s",
-                               "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
-                               "ReduceScatter, AlltoAll, x 1 for others")),
+      {OfWholeRun(Summed(
+           kBus, RealColumn("bus_gbps", "Bus GB/s",
+                            "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
+                            "ReduceScatter, AlltoAll, x 1 for others"))),
        BandwidthByRule(kBus)}};
   return columns;
 }

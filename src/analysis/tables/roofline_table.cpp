@@ -17,7 +17,7 @@ Columns<RooflineRow> RooflineColumns(const RunOverview& overview) {
            [&store](const Row& row) { return std::string(store.Text(row.name)); }},
           {TextColumn("inputs", "Inputs", "Types, sizes and integers"),
            [&store](const Row& row) { return std::string(store.Text(row.inputs)); }},
-          {CountColumn("calls", "Calls", "In the whole run"),
+          {OfWholeRun(CountColumn("calls", "Calls", "In the whole run")),
            [](const Row& row) { return NumberCell(row.calls); }},
           {TimeColumn("time", "Time", "On the GPU; without one, on the CPU"), &Row::time_ns},
           {RealColumn("gflop", "GFLOP", "Of one call, from its inputs; a multiply-add is two"),

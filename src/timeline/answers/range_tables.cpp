@@ -47,6 +47,38 @@ bool IsWanted(const RangeRequest& request, std::string_view key) {
          std::find(request.keys.begin(), request.keys.end(), key) != request.keys.end();
 }
 
+// Leaves what is of the steps with these numbers: no column of the whole run, no other step's row,
+// none that they have nothing of.
+void KeepWhatIsOfSteps(int64_t first_step, int64_t last_step, ResultTable& table) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (!table.columns[i].of_whole_run) kept.push_back(i);
+  }
+  const auto lies_elsewhere = [&](const std::vector<Cell>& row) {
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      const ResultColumn& column = table.columns[i];
+      const int64_t* number = std::get_if<int64_t>(&row[i]);
+      // A step's number; of a table of ranks it is a step's time.
+      if (column.key == "step" && column.unit == Unit::kNone && number != nullptr &&
+          (*number < first_step || *number > last_step)) {
+        return true;
+      }
+      if (column.key == "calls_per_step" && row[i] == Cell{0.0}) return true;
+    }
+    return false;
+  };
+  std::erase_if(table.rows, lies_elsewhere);
+  if (kept.size() == table.columns.size()) return;
+  const auto keep = [&](auto& values) {
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (i != kept[i]) values[i] = std::move(values[kept[i]]);
+    }
+    values.resize(kept.size());
+  };
+  keep(table.columns);
+  for (std::vector<Cell>& row : table.rows) keep(row);
+}
+
 // Places of the first and last step that the request is about; false: it touches none.
 bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t* first,
                 size_t* last) {
@@ -176,6 +208,7 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first
     const TableEntry* entry = FindOverviewTable(key);
     if (entry == nullptr) continue;
     ResultTable table = entry->make(overview_);
+    KeepWhatIsOfSteps(result.first_step, result.last_step, table);
     if (table.rows.empty()) continue;
     if (table.rows.size() > kMostRows) {
       result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +

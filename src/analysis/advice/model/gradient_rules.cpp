@@ -51,8 +51,9 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                      .name = std::string(run.store->Text(unused.root)),
                      .per_step_ns = unused_ns}},
        .patch = {.place = RecordedPlace(run, "site.optimizer"),
-                 .diff = unused.nested ? "+model." + std::string(run.store->Text(unused.root)) +
-                                             ".requires_grad_(False)\n"
+                 .diff = unused.nested && !unused.named_from_model
+                             ? "+model." + std::string(run.store->Text(unused.root)) +
+                                   ".requires_grad_(False)\n"
                          : unused.apart
                              ? "-reference = reference_model(ids)\n"
                                "+with torch.no_grad(): reference = reference_model(ids)\n"

@@ -277,7 +277,7 @@ RunOverview TaughtInALoss(Store& store, const char* given, const char* updated, 
     build.Module(thread, "student", "Net", at, at + kMs);
     build.Operator(thread, "aten::conv2d", at + 1000, at + kMs - 1000, sequence);
     build.Module(thread, "Loss", "Loss", at + kMs, at + 5 * kMs);
-    build.Module(thread, "teacher", "Net", at + kMs + 1000, at + 4 * kMs);
+    build.Module(thread, "Loss.teacher", "Net", at + kMs + 1000, at + 4 * kMs);
     build.Operator(thread, "aten::conv2d", at + kMs + 2000, at + 2 * kMs, sequence + 1);
     build.Module(thread, layer, "Linear", at + 2 * kMs, at + 3 * kMs);
     build.Operator(thread, "aten::linear", at + 2 * kMs + 1000, at + 3 * kMs - 1000, sequence + 2);
@@ -300,35 +300,41 @@ RunOverview TaughtInALoss(Store& store, const char* given, const char* updated, 
 
 TEST(GradientRules, ATeacherThatIsGivenNoGradientNeedsNoBackwardWhereverItIsCalled) {
   Store store;
-  const RunOverview run = TaughtInALoss(store, "student\nteacher", "student", "teacher.fc");
+  const RunOverview run =
+      TaughtInALoss(store, "student\nLoss.teacher", "student", "Loss.teacher.fc");
   const Finding* finding = FindRule(run.findings, "unused-gradients");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->title.find("`teacher` is no optimizer's"), std::string::npos)
+  EXPECT_NE(finding->title.find("`Loss.teacher` is no optimizer's"), std::string::npos)
       << finding->title;
+  EXPECT_EQ(finding->patch.diff,
+            "-reference = reference_model(ids)\n"
+            "+with torch.no_grad(): reference = reference_model(ids)\n")
+      << "`Loss` is a class, no variable of the program";
   // Not what the loss computes of the student's output.
   EXPECT_NEAR(finding->gain_ns, 0.95 * 4 * kMs, 0.1 * kMs) << finding->seen;
 }
 
 TEST(GradientRules, ALayerOfATeacherMayBeGivenNone) {
   Store store;
-  const RunOverview run = TaughtInALoss(store, "teacher.fc", "student", "teacher.fc");
+  const RunOverview run = TaughtInALoss(store, "Loss.teacher.fc", "student", "Loss.teacher.fc");
   const Finding* finding = FindRule(run.findings, "unused-gradients");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->title.find("`teacher.fc` is no optimizer's"), std::string::npos)
+  EXPECT_NE(finding->title.find("`Loss.teacher.fc` is no optimizer's"), std::string::npos)
       << finding->title;
   EXPECT_NEAR(finding->gain_ns, 0.95 * 2 * kMs, 0.1 * kMs) << finding->seen;
 }
 
 TEST(GradientRules, WhatIsGivenAGradientOrCallsWhatLearnsIsOnTheWay) {
-  for (const char* given : {static_cast<const char*>(nullptr), "student", "teache", "teacher2"}) {
+  for (const char* given :
+       {static_cast<const char*>(nullptr), "student", "Loss.teache", "Loss.teacher2"}) {
     Store store;
-    const RunOverview run = TaughtInALoss(store, given, "student", "teacher.fc");
+    const RunOverview run = TaughtInALoss(store, given, "student", "Loss.teacher.fc");
     EXPECT_EQ(FindRule(run.findings, "unused-gradients"), nullptr) << given;
   }
-  for (const char* learns : {"teacher.fc", "adapter"}) {
+  for (const char* learns : {"Loss.teacher.fc", "adapter"}) {
     Store store;
     const std::string updated = std::string("student, ") + learns;
-    const RunOverview run = TaughtInALoss(store, "student\nteacher", updated.c_str(), learns);
+    const RunOverview run = TaughtInALoss(store, "student\nLoss.teacher", updated.c_str(), learns);
     EXPECT_EQ(FindRule(run.findings, "unused-gradients"), nullptr) << learns;
   }
 }
