@@ -173,8 +173,19 @@ if __name__ == "__main__":
             signal.signal(signal.SIGUSR1, signal.SIG_IGN)
             deeper()
 
+        class Outwards:
+            def handle(self, number, frame):
+                while frame is not None:
+                    frame = frame.f_back
+                raise Late
+
+            def __call__(self, number, frame):
+                del frame
+                raise Late
+
         self.addCleanup(signal.signal, signal.SIGUSR1, signal.SIG_DFL)
-        for handler in (handle, Limit().handle, Limit(), functools.partial(handle, more=1)):
+        handlers = handle, Limit().handle, Limit(), functools.partial(handle, more=1)
+        for handler in handlers + (Outwards().handle, Outwards()):
             signal.signal(signal.SIGUSR1, handler)
             with self.assertRaises(Late):
                 imports.attempt("x", lambda: [os.kill(os.getpid(), signal.SIGUSR1), sum(range(1000))])

@@ -31,11 +31,15 @@ def attempt(feature, action, *arguments):
 
 def is_of_handler(error):
     """Whether a signal's handler of the program raised it while our code ran: a time limit, a machine that is taken
-    away. What catches the errors of our code must pass that on. A handler is given the frame that it interrupts."""
+    away. What catches the errors of our code must pass that on. It is a function that is a handler now, or one that
+    was given the frame that it interrupts: a handler may take itself away, or the frame out of its variable."""
+    handlers = _codes_of_handlers()
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         frame, inner = step.tb_frame, step.tb_next.tb_frame
         code = inner.f_code
+        if code in handlers:
+            return True
         if not code.co_filename.startswith(_FOLDER):  # ours give each other frames too
             count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
             variables = inner.f_locals
@@ -45,6 +49,20 @@ def is_of_handler(error):
                     return True
         step = step.tb_next
     return False
+
+
+def _codes_of_handlers():
+    """Of those that are functions, methods or objects that are called."""
+    signal, codes = sys.modules.get("_signal"), set()
+    for number in range(1, getattr(signal, "NSIG", 1)):
+        handler = signal.getsignal(number)
+        if type(handler) is type(_finder.find_spec):
+            handler = handler.__func__
+        elif type(handler) is not type(attempt):
+            handler = getattr(type(handler), "__call__", None)
+        if type(handler) is type(attempt):
+            codes.add(handler.__code__)
+    return codes
 
 
 def _attempt(feature, action, *arguments):
