@@ -1,8 +1,39 @@
 """The program's tensors and modules stay as they are when they are looked at for advice; run by torch_checks.py."""
 import importlib.util
+import textwrap
 import unittest
 
 from torch_case import TorchCase
+
+PICKLERS = [name for name in ("cloudpickle", "dill") if importlib.util.find_spec(name)]
+PICKLED = """
+    import os, subprocess, textwrap
+    class Sgd(torch.optim.SGD):
+        def step(self, closure=None): return super().step(closure)
+    class Other(torch.optim.Optimizer):
+        def __init__(self, parameters): super().__init__(parameters, {})
+        def step(self): return "stepped"
+        def zero_grad(self, set_to_none=True): return super().zero_grad(set_to_none)
+    linear = torch.nn.Linear(2, 2)
+    optimizers = [Sgd(linear.parameters(), lr=0.1), Other(linear.parameters())]
+    for optimizer in optimizers: linear(torch.ones(1, 2)).sum().backward(); optimizer.step()
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizers[0], 1)
+    READ = '''
+    import sys
+    optimizers, scheduler = __import__(sys.argv[1]).load(sys.stdin.buffer)
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+        print(optimizer.step(), type(optimizer).step.__name__)
+        try: optimizer.step(1, 2, 3)
+        except TypeError as error: print(type(error).__name__)
+    scheduler.step()
+    '''
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(READ), pickler.__name__],
+                          env={"PYTHONPATH": os.pathsep.join(sys.path)}, input=pickler.dumps((optimizers, scheduler)),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(done.stdout.decode())
+    assert done.returncode == 0
+"""
 
 
 class Looks(TorchCase):
@@ -216,37 +247,13 @@ class Looks(TorchCase):
             print(limit.raised > 50, limit.raised - limit.seen < limit.raised / 100)
         """, reasons=None)
 
-    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "no cloudpickle here")
+    @unittest.skipUnless(PICKLERS, "no cloudpickle or dill here")
     def test_classes_that_are_pickled_whole(self):
-        """cloudpickle takes the functions of the script's classes to pieces; a Python without the library puts them
-        together."""
-        self.same("""
-            import cloudpickle, subprocess, textwrap
-            class Sgd(torch.optim.SGD):
-                def step(self, closure=None): return super().step(closure)
-            class Other(torch.optim.Optimizer):
-                def __init__(self, parameters): super().__init__(parameters, {})
-                def step(self): return "stepped"
-                def zero_grad(self, set_to_none=True): return super().zero_grad(set_to_none)
-            linear = torch.nn.Linear(2, 2)
-            optimizers = [Sgd(linear.parameters(), lr=0.1), Other(linear.parameters())]
-            for optimizer in optimizers: linear(torch.ones(1, 2)).sum().backward(); optimizer.step()
-            scheduler = torch.optim.lr_scheduler.StepLR(optimizers[0], 1)
-            READ = '''
-            import pickle, sys
-            optimizers, scheduler = pickle.load(sys.stdin.buffer)
-            for optimizer in optimizers:
-                optimizer.zero_grad()
-                print(optimizer.step(), type(optimizer).step.__name__)
-                try: optimizer.step(1, 2, 3)
-                except TypeError as error: print(type(error).__name__)
-            scheduler.step()
-            '''
-            done = subprocess.run([sys.executable, "-c", textwrap.dedent(READ)], env={},
-                                  input=cloudpickle.dumps((optimizers, scheduler)),
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            print(done.returncode, done.stdout.decode())
-        """)
+        """cloudpickle takes the functions of the script's classes to pieces, dill those of PyTorch's too; a Python
+        without the library puts them together."""
+        for pickler in PICKLERS:
+            with self.subTest(pickler):
+                self.same("import %s as pickler\n" % pickler + textwrap.dedent(PICKLED), reasons=None)
 
     def test_errors_of_calls_that_are_no_phase(self):
         self.same("""

@@ -131,19 +131,40 @@ def _dynamo_is_tracing():
     return torch_is_compiling()
 
 
-class _Recording:
-    """What a wrapper knows of us. Picklers that take functions to pieces (cloudpickle, dill: of classes of the
-    script, in checkpoints and for workers) write None in its place, so that what they wrote can be read where
-    there is no batchlight."""
+class _Ours:
+    """What a wrapper knows of us. Picklers that take functions to pieces (cloudpickle those of the script's classes,
+    dill those of PyTorch's optimizers too) write None in its place, so that what they wrote can be read where there
+    is no batchlight."""
 
+    __slots__ = ()
+
+    def __reduce__(self):
+        return type(None), ()
+
+
+class _Recording(_Ours):
     __slots__ = ("begin", "end", "kind", "name", "skip")
 
     def __init__(self, kind, name, skip):
         self.begin, self.end = _native.phase_begin, _native.phase_end
         self.kind, self.name, self.skip = kind, name, skip or torch_is_compiling()
 
-    def __reduce__(self):
-        return type(None), ()
+
+class _Following(_Ours):
+    __slots__ = ("action",)
+
+    def __init__(self, action):
+        self.action = action
+
+
+def _wraps(function):
+    """functools.wraps for a wrapper that may be pickled: dill writes all names that a function could use, those of
+    the module that it was made in, so it gets none but the builtins."""
+    def make(call):
+        names = {"__name__": getattr(function, "__module__", None), "__builtins__": __builtins__}
+        return functools.wraps(function)(type(call)(call.__code__, names, call.__name__, None, call.__closure__))
+
+    return make
 
 
 def phase(function, kind, name, skip=None):
@@ -151,12 +172,12 @@ def phase(function, kind, name, skip=None):
 
     `name` is a string, or a function of the first argument. No phase where skip() says so.
 
-    Names that the wrappers use are builtins or `function` and `here`: they may be pickled (_Recording).
+    Names that the wrappers use are builtins or `function` and `here`: they may be pickled (_Ours).
     """
     here = _Recording(kind, name, skip)
 
     if callable(name):
-        @functools.wraps(function)
+        @_wraps(function)
         def call(self, *args, **kwargs):
             if here is None or here.skip():
                 try:
@@ -173,7 +194,7 @@ def phase(function, kind, name, skip=None):
             finally:
                 here.end()
     else:
-        @functools.wraps(function)
+        @_wraps(function)
         def call(*args, **kwargs):
             if here is None or here.skip():
                 try:
@@ -248,15 +269,18 @@ def wrap_first_call(owner, attribute, kind, name):
 
 
 def followed_by(function, action):
-    """The method, and action(self) after each call that succeeds."""
-    @functools.wraps(function)
+    """The method, and action(self) after each call that succeeds. May be pickled, as a phase may."""
+    here = _Following(action)
+
+    @_wraps(function)
     def call(self, *args, **kwargs):
         try:
             function(self, *args, **kwargs)
         except BaseException as error:
-            without_this_frame(error)
+            BaseException.with_traceback(error, error.__traceback__.tb_next)
             raise
-        action(self)
+        if here is not None:
+            here.action(self)
 
     return call
 
