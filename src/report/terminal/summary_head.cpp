@@ -1,5 +1,6 @@
 // Top and bottom of the summary: what ran, what is missing, where the files are.
 #include <algorithm>
+#include <optional>
 
 #include "analysis/run/program_processes.h"
 #include "base/printable_text.h"
@@ -43,6 +44,20 @@ void WriteFailures(SummaryText& out, const SessionInfo& session, const ProgramPr
                  4);
   }
   if (shown > 3) out.Line("    and " + CountText(shown - 3) + " more", Tone::kDim);
+}
+
+// Number of the longest of the steps that took unusually long.
+std::optional<int64_t> LongestOutlier(const RunOverview& overview) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr || main->outlier_count == 0) return std::nullopt;
+  const Step* longest = nullptr;
+  for (const uint32_t row : main->steady) {
+    const Step& step = main->steps[row];
+    if (!step.outlier) continue;
+    if (longest == nullptr || step.duration_ns() > longest->duration_ns()) longest = &step;
+  }
+  if (longest == nullptr) return std::nullopt;
+  return longest->number;
 }
 
 }  // namespace
@@ -126,12 +141,20 @@ void WriteFiles(SummaryText& out, const RunOverview& overview, const SummaryOpti
     out.EndLine();
   }
   const std::string recording = ShellPath(files.front().first);
+  const std::optional<int64_t> longest = LongestOutlier(overview);
   const std::pair<std::string, std::string_view> next[] = {
       {"batchlight report " + recording, "page with charts, CSVs"},
+      {"batchlight view " + recording + (longest ? " --step " + std::to_string(*longest) : ""),
+       longest ? "timeline, at the longest step" : "timeline"},
       {"batchlight analyze " + recording, "what to change"},
       {"batchlight export -t sqlite " + recording, "SQL database"}};
-  widest = CharacterCount(CleanText(next[2].first));
-  const bool explained = widest + 4 + next[0].second.size() <= out.width();
+  widest = 0;
+  size_t longest_what = 0;
+  for (const auto& [command, what] : next) {
+    widest = std::max(widest, CharacterCount(CleanText(command)));
+    longest_what = std::max(longest_what, what.size());
+  }
+  const bool explained = widest + 4 + longest_what <= out.width();
   out.Title("Next");
   for (const auto& [command, what] : next) {
     out.Put("  ").Put(command);
