@@ -17,15 +17,16 @@ constexpr int64_t kMostBins = 4096;
 // What the request is about: `name`, `text` or `kind`: "gap".
 EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
   const timeline::Timeline& timeline = run.timeline();
+  // One kind only so far; another one finds nothing.
+  const bool has_kind = request.Has("kind");
+  const bool gap = has_kind && request.Text("kind", kMostText) == "gap";
+  const std::string_view table = gap ? "gpu_idle" : "?";
   if (request.Has("name")) {
-    return EventFilter::OfName(timeline,
-                               static_cast<uint32_t>(request.Integer("name", 0, UINT32_MAX)));
+    EventFilter named = EventFilter::OfName(
+        timeline, static_cast<uint32_t>(request.Integer("name", 0, UINT32_MAX)));
+    return has_kind ? std::move(named).In(table) : named;
   }
-  if (request.Has("kind")) {
-    // One kind only so far; another one finds nothing.
-    const bool gap = request.Text("kind", kMostText) == "gap";
-    return EventFilter::OfTable(timeline, gap ? "gpu_idle" : "?");
-  }
+  if (has_kind) return EventFilter::OfTable(timeline, table);
   return EventFilter::OfText(timeline, request.Text("text", kMostText));
 }
 

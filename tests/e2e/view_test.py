@@ -171,6 +171,15 @@ class ViewTest(unittest.TestCase):
             self.assertTrue(gap["name"].startswith("idle: "))
             second = viewer.get("longest", {"kind": "gap", "nth": 1})["event"]
             self.assertGreaterEqual(gap["to"] - gap["from"], second["to"] - second["from"])
+            # The longest of a cause is no gap of another one, though that may be longer.
+            rest = viewer.get("next", {"kind": "gap", "at": "0"})["event"]
+            while rest and rest["name_id"] == gap["name_id"]:
+                rest = viewer.get("next", {"kind": "gap", "at": str(rest["from"])})["event"]
+            self.assertIsNotNone(rest)
+            for request in ({"nth": 0}, {"nth": 1}):
+                same = viewer.get("longest", dict(request, kind="gap", name=rest["name_id"]))["event"]
+                if same:
+                    self.assertEqual((same["table"], same["name"]), ("gpu_idle", rest["name"]))
 
     def test_a_kernel_leads_to_its_launch_and_back(self):
         with Viewer(TRAIN) as viewer:

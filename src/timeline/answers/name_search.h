@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "timeline/index/timeline.h"
@@ -17,6 +18,12 @@ class EventFilter {
   static EventFilter OfName(const Timeline& timeline, uint32_t name);
   static EventFilter OfText(const Timeline& timeline, std::string_view text);
   static EventFilter OfTable(const Timeline& timeline, std::string_view table_key);
+
+  // Of these only those of one table.
+  EventFilter In(std::string_view table_key) && {
+    table_key_ = table_key;
+    return std::move(*this);
+  }
 
   bool Has(const Events& events, uint32_t ref) const {
     const EventTable& table = events.TableOf(ref);

@@ -64,8 +64,9 @@ export class PageSearch {
       if (track !== undefined && track !== place.track) continue;
       const {row} = place;
       for (let i = 0; i < row.start.length; ++i) {
-        if (kind === "gap" ? row.end[i] - row.start[i] >= least : named(row.name[i]))
-          visit(place, i);
+        const any = kind === "gap" && name === undefined;
+        if (kind === "gap" && row.end[i] - row.start[i] < least) continue;
+        if (any || named(row.name[i])) visit(place, i);
       }
     }
   }

@@ -12,8 +12,6 @@ const kLeastPx = 6;  // an event narrower than this is zoomed to
 const kRoom = 6;     // how much of its length is shown around it then
 const kMostLinks = 200;
 
-const kGaps = ["gpu_idle", "gpu_idle_causes"];
-
 export class Actions {
   private nth = 0;  // of L pressed again
   private nthName = "";
@@ -139,8 +137,9 @@ export class Actions {
   private async withName(then: (wanted: Wanted, name: string) => Promise<void>): Promise<void> {
     if (!this.model.selected) return this.say("Select an event first.");
     const {event} = this.model.selected;
-    if (kGaps.includes(event.table)) return then({kind: "gap"}, event.table);  // whatever the cause
-    await then({name: event.name_id}, event.name);
+    // Gaps, and not the parts of others that had the same cause.
+    const kind = event.table === "gpu_idle" ? {kind: "gap" as const} : {};
+    await then({...kind, name: event.name_id}, event.name);
   }
 
   nextGap(direction: 1|- 1): void {
