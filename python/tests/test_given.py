@@ -12,7 +12,11 @@ class Tensor:
     is_leaf = True
 
     def __init__(self, requires_grad=False):
-        self.requires_grad = requires_grad
+        self.learns = requires_grad
+
+    @property
+    def requires_grad(self):
+        return self.learns
 
 
 class Parameter(Tensor):
@@ -115,17 +119,17 @@ class Given(BridgeCase):
             self.given.look(Module(), (Tensor(),), {}, path)
         self.assertIsNone(self.told())
 
-    def test_what_is_odd_is_left_out(self):
+    def test_classes_of_the_program_are_not_asked(self):
         class Odd(Tensor):
             @property
             def requires_grad(self):
-                raise RuntimeError("no answer")
+                raise SystemExit("asked")
 
-            @requires_grad.setter
-            def requires_grad(self, _):
-                pass
+        self.assertTrue(self.is_told(Module(kept=Odd()), Odd(), {"more": Odd()}))
+        self.assertFalse(self.is_told(Module(), Odd(True)))
+        self.assertFalse(self.is_told(Module(kept=Odd(True)), Odd()))
 
-        self.assertFalse(self.is_told(Module(), Odd()))
+    def test_what_is_odd_is_left_out(self):
         self.assertFalse(self.is_told(object(), Tensor()))
 
     def test_the_outer_ones_of_many(self):

@@ -34,6 +34,7 @@ class Given:
 
     def __init__(self, torch):
         self.torch = torch
+        self.requires_grad = torch.Tensor.requires_grad.__get__  # a subclass of the program's may have its own
         self.looks_left = MOST_LOOKS
         self.calls = {}     # path -> those that are given none
         self.none = set()   # paths of those that ask for gradients
@@ -62,7 +63,7 @@ class Given:
         if calls & (calls - 1) == 0:  # 1, 2, 4: a search of all parts of a large model takes milliseconds
             if any(map(self._is_reached_otherwise, parts_of(module))):
                 self.some.add(path)
-            elif any(parameter.requires_grad for parameter in parameters_of(module)):
+            elif any(map(self.requires_grad, parameters_of(module))):
                 self.none.add(path)
 
     def _is_reached_otherwise(self, part):
@@ -84,7 +85,7 @@ class Given:
         """Whether it is, or may hold, a tensor that requires a gradient."""
         torch, kind = self.torch, type(given)
         if issubclass(kind, torch.Tensor):
-            return given.requires_grad
+            return self.requires_grad(given)
         if issubclass(kind, (tuple, list, dict)):
             held = list(items_of(given, MOST_ITEMS + 1))
             return depth > MOST_DEPTH or len(held) > MOST_ITEMS or any(
@@ -94,7 +95,7 @@ class Given:
     def _requires_gradient(self, value, depth):
         kind = type(value)
         if issubclass(kind, self.torch.Tensor):
-            return value.requires_grad
+            return self.requires_grad(value)
         return depth < MOST_DEPTH and issubclass(kind, (tuple, list, dict)) and any(
             self._requires_gradient(item, depth + 1) for item in items_of(value, MOST_ITEMS))
 
