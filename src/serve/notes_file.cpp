@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "base/file.h"
 #include "serve/json_request.h"
@@ -22,6 +24,20 @@ std::string_view IdOf(const json& note) {
   const auto id = note.find("id");
   if (id == note.end() || !id->is_string()) return {};
   return id->get_ref<const std::string&>();
+}
+
+// A page tells notes apart by their ids: one that was written by hand may have none.
+void GiveIds(json& notes) {
+  std::unordered_set<std::string> ids;
+  for (const json& note : notes) ids.emplace(IdOf(note));
+  size_t number = 0;
+  for (json& note : notes) {
+    if (!IdOf(note).empty()) continue;
+    std::string id;
+    do id = "file-" + std::to_string(++number);
+    while (!ids.insert(id).second);
+    note["id"] = std::move(id);
+  }
 }
 
 }  // namespace
@@ -45,7 +61,9 @@ Result<json> ReadNotes(const std::string& path) {
   if (!body.ok() || notes == nullptr || !IsListOfNotes(*notes)) {
     return InputError(path + ": no file of notes; move it away to begin anew");
   }
-  return *notes;
+  json found = *notes;
+  GiveIds(found);
+  return found;
 }
 
 Status WriteNotes(const std::string& path, json notes,
@@ -58,7 +76,7 @@ Status WriteNotes(const std::string& path, json notes,
   std::sort(ids.begin(), ids.end());
   for (const json& note : before) {
     const std::string_view id = IdOf(note);
-    if (!known || id.empty() || std::binary_search(ids.begin(), ids.end(), id)) continue;
+    if (!known || std::binary_search(ids.begin(), ids.end(), id)) continue;
     notes.push_back(note);
   }
   const std::string text = timeline::DumpJson({{"notes", notes}}) + "\n";

@@ -16,7 +16,8 @@ inline constexpr size_t kMostNotesBytes = 1 << 20;
 // "runs/train.batchlight" -> "runs/train.batchlight.notes.json"
 std::string NotesPath(const std::string& run);
 
-// The list of notes; empty where there is no file. Errors (kInput): not a file of notes, too long.
+// The list of notes, each with an id; empty where there is no file. Errors (kInput): not a file of
+// notes, too long.
 Result<nlohmann::json> ReadNotes(const std::string& path);
 // Replaces the notes of the file. With the ids that the writer has `known`, those that it never saw
 // stay: another page wrote them. Errors: kUsage for what is no list of objects or too long, kInput

@@ -207,6 +207,15 @@ class ViewTest(unittest.TestCase):
                 both = viewer.get("notes_put", {"notes": [other], "known": ["2"]})["notes"]
                 self.assertEqual(both, [other, note])
                 self.assertEqual(viewer.get("notes_put", {"notes": [note], "known": ["1", "2"]})["notes"], [note])
+            # Who writes by hand gives no ids.
+            by_hand = [{"id": "file-1", "text": "a"}, {"text": "b"}, {"id": 5, "text": "c"}]
+            pathlib.Path(folder, "run.batchlight.notes.json").write_text(json.dumps({"notes": by_hand}))
+            with Viewer(copy) as viewer:
+                ids = [note["id"] for note in viewer.get("notes")["notes"]]
+                self.assertEqual(ids, ["file-1", "file-2", "file-3"])
+                all_of = viewer.get("notes_put", {"notes": [other], "known": ["2"]})["notes"]
+                self.assertEqual([note["id"] for note in all_of], ["2", *ids])
+                self.assertEqual(viewer.get("notes_put", {"notes": [other], "known": ["2", *ids]})["notes"], [other])
             damaged = "[" * 100000
             pathlib.Path(folder, "run.batchlight.notes.json").write_text(damaged)
             with Viewer(copy) as viewer:
