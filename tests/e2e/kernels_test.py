@@ -26,6 +26,35 @@ other = Launch(copy(b"_ZN6reduceEv"), (4, 1, 1), (64, 1, 1), 7, 2000, 0, 0)
 """)
 
 
+class Recorded(InFolder):
+    """Counters of an H200 (bench/gpu/kernels_loop.py 40, --set essentials --stalls): kernels of known work."""
+    RUN = os.path.join(os.path.dirname(HERE), "recordings", "h200_kernels.batchlight")
+
+    def test_kernels_of_known_work_are_counted_and_bound_by_what_they_are(self):
+        def rows(table):
+            done = self.batchlight("kernels", self.RUN, "--table", table, "--format", "csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return list(csv.DictReader(io.StringIO(done.stdout)))
+
+        def of(name, table):
+            return next(row for row in table if name in row["Kernel"])
+
+        limits, memory = rows("limits"), rows("memory")
+        self.assertEqual(len(limits), 7)
+        for name, bound in (("nvjet", "compute"), ("implicit_gemm", "compute"), ("OnSelf_add", "memory"),
+                            ("reduce_kernel", "memory"), ("multi_tensor_apply", "small grid")):
+            self.assertEqual(of(name, limits)["Bound"], bound, name)
+        # torch.add(source, 1, out=target) of 2^26 floats reads and writes each once, source.sum() reads them.
+        size = 4 * 2 ** 26
+        add, total = of("OnSelf_add", memory), of("reduce_kernel", memory)
+        for kernel, column in ((add, "DRAM Read (B)"), (add, "DRAM Written (B)"), (total, "DRAM Read (B)")):
+            self.assertAlmostEqual(float(kernel[column]) / size, 1, delta=0.03, msg=column)
+        # A product of 4096 x 4096 in bf16 within 10 % of what Tensor Cores can.
+        self.assertGreater(float(of("nvjet", limits)["Tensor (%)"]), 85)
+        stalls = rows("stalls")
+        self.assertGreater(sum(int(row["Samples"]) for row in stalls), 10_000)
+
+
 class Kernels(InFolder):
     def kernels(self, *flags, steps="40", status=0, program=TWO_KINDS, **variables):
         environment = dict(self.environment, LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES,
@@ -151,6 +180,21 @@ other = Launch(""").replace("    if graphs:", """    for one in (whole, ring, ri
         self.assertIn("no kernel was replayed", self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
         self.kernels(*flags, "-k", "reduce", FAKE_COUNTERS_REFUSE="RangeProfilerStart:35")
         self.assertIn("only administrators", self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+
+    def test_each_row_of_several_ranks_names_its_own(self):
+        both = ("import os, subprocess, sys\n"
+                "ranks = [subprocess.Popen([sys.executable, '-c', %r, sys.argv[1]], env=dict(os.environ, RANK=str(rank)))\n"
+                "         for rank in range(2)]\n"
+                "sys.exit(max(rank.wait() for rank in ranks))\n" % TWO_KINDS)
+        done = self.kernels("--set", "essentials", "--rank", "all", program=both)
+        self.assertIn("of 2 ranks\n", done.stdout)
+        lines = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("gemm", "reduce"))]
+        self.assertEqual(sorted(tuple(line[:2]) for line in lines),
+                         [("gemm", "0"), ("gemm", "1"), ("reduce", "0"), ("reduce", "1")])
+        for rank in "01":
+            self.assertIn("of rank " + rank, done.stdout)
+        one = self.kernels("-f", "true", "--set", "essentials").stdout
+        self.assertNotIn("Rank", one)
 
     def test_another_rank_counts(self):
         done = self.kernels("--rank", "3", RANK="0")

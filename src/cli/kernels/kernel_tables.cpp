@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/tables/counter_tables.h"
@@ -80,6 +82,17 @@ std::string WhyNone(const KernelReport& report) {
   return "no kernel that was measured matches --kernel";
 }
 
+// Ranks whose kernels were measured, ascending; none: not a distributed job.
+std::set<int32_t> RanksOf(const Store& store, const KernelReport& report) {
+  std::set<int32_t> ranks;
+  for (const KernelFigures& kernel : report.kernels) {
+    if (kernel.process.IsNone()) continue;
+    const int32_t rank = store.processes.rank[kernel.process.row()];
+    if (rank >= 0) ranks.insert(rank);
+  }
+  return ranks;
+}
+
 // Above the tables that people read.
 std::string Head(const Store& store, const KernelReport& report) {
   uint64_t launches = 0, graphs = 0;
@@ -93,7 +106,10 @@ std::string Head(const Store& store, const KernelReport& report) {
   if (store.gpus.size() > 0) gpu = std::string(store.Text(store.gpus.name[0]));
   std::string text = "Kernels of a step on " + gpu +
                      ", each measured by itself: " + Plural(launches, "launch", "launches") + ", " +
-                     TimeText(time_ns) + ", in " + Plural(report.steps, "step", "steps") + "\n";
+                     TimeText(time_ns) + ", in " + Plural(report.steps, "step", "steps");
+  const std::set<int32_t> ranks = RanksOf(store, report);
+  if (ranks.size() > 1) text += " of " + Plural(ranks.size(), "rank", "ranks");
+  text += '\n';
   if (graphs > 0) {
     text += "  " + Plural(graphs, "of these is a CUDA graph", "of these are CUDA graphs") +
             ", measured as a whole: nobody can count its kernels one by one\n";
@@ -115,12 +131,16 @@ std::string Head(const Store& store, const KernelReport& report) {
 
 // For people: where each kernel comes from and what to do about it, below the figures.
 std::string AdviceText(const Store& store, const KernelReport& report, size_t rows) {
+  const bool by_rank = RanksOf(store, report).size() > 1;
   std::string text = "What to do\n";
   size_t number = 0;
   for (const KernelFigures& kernel : report.kernels) {
     if (rows != 0 && number == rows) break;
     const std::string name = kernel.is_graph ? "CUDA graph" : KernelLabel(store.Text(kernel.name));
     text += "  " + std::to_string(++number) + ". " + name.substr(0, 70);
+    if (by_rank && !kernel.process.IsNone()) {
+      text += " of rank " + std::to_string(store.processes.rank[kernel.process.row()]);
+    }
     if (!kernel.owner.op.IsNone()) {
       text += ", by " + std::string(store.Text(store.operator_calls.name[kernel.owner.op.row()]));
     }
@@ -134,19 +154,30 @@ std::string AdviceText(const Store& store, const KernelReport& report, size_t ro
   return text + "\n";
 }
 
-// People get the figures first; files have every column.
-void KeepFigures(ResultTable* table) {
-  constexpr std::string_view kLast = "clock_ghz";
-  size_t count = 0;
-  while (count < table->columns.size() && table->columns[count].key != kLast) ++count;
-  const auto cut = [&](auto& cells) {
-    cells.resize(std::min(cells.size(), count));
-    for (size_t i = cells.size(); i-- > 0;) {
-      if (table->columns[i].key == "advice") cells.erase(cells.begin() + ptrdiff_t(i));
-    }
+size_t ColumnWithKey(const ResultTable& table, std::string_view key) {
+  const auto at = std::find_if(table.columns.begin(), table.columns.end(),
+                               [&](const ResultColumn& column) { return column.key == key; });
+  return static_cast<size_t>(at - table.columns.begin());
+}
+
+// People get the figures first; files have every column. `by_rank`: kernels of several are there.
+void KeepFigures(bool by_rank, ResultTable* table) {
+  const size_t count = ColumnWithKey(*table, "clock_ghz");
+  const size_t rank = ColumnWithKey(*table, "rank");
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < count; ++i) {
+    if (table->columns[i].key != "advice" && !(by_rank && i == rank)) kept.push_back(i);
+  }
+  if (by_rank && rank < table->columns.size() && !kept.empty()) {
+    kept.insert(kept.begin() + 1, rank);  // behind the kernel's name
+  }
+  const auto keep = [&](auto& values) {
+    auto all = std::move(values);
+    values.clear();
+    for (const size_t i : kept) values.push_back(std::move(all[i]));
   };
-  for (auto& row : table->rows) cut(row);
-  cut(table->columns);
+  for (auto& row : table->rows) keep(row);
+  keep(table->columns);
 }
 
 }  // namespace
@@ -160,8 +191,7 @@ bool IsWanted(const KernelView& view, std::string_view table) {
 
 void ShortenKernelNames(ResultTable* table) {
   constexpr size_t kWidest = 48;
-  size_t column = 0;
-  while (column < table->columns.size() && table->columns[column].key != "kernel") ++column;
+  const size_t column = ColumnWithKey(*table, "kernel");
   if (column == table->columns.size()) return;
   for (auto& row : table->rows) {
     if (auto* name = std::get_if<std::string>(&row[column])) {
@@ -212,7 +242,7 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     if (view.rows > 0 && table.rows.size() > view.rows) table.rows.resize(view.rows);
     if (format.for_people()) {
       if (table.rows.empty()) continue;
-      KeepFigures(&table);
+      KeepFigures(RanksOf(store, report).size() > 1, &table);
       ShortenKernelNames(&table);
       SuitUnits(&table);
       const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
