@@ -45,6 +45,15 @@ Status Run::Read() {
   return {};
 }
 
+void Run::Prepare() const {
+  const std::shared_ptr<const Snapshot> run = snapshot();
+  if (growing_ || run == nullptr || EventRowsOf(run->store()) > source_.most_prepared_rows) return;
+  const ProcessSteps* steps = run->timeline().steps().Main();
+  if (steps == nullptr) return;
+  const int64_t step = steps->steps.front().number;
+  run->range_tables().Make({.by_steps = true, .first_step = step, .last_step = step});
+}
+
 void Run::Publish(std::shared_ptr<const Store> store, bool complete) {
   const std::shared_ptr<const Snapshot> before = snapshot();
   const uint32_t generation = before == nullptr ? 1 : before->generation() + 1;

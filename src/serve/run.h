@@ -54,6 +54,7 @@ struct RunSource {
   StepOptions steps;
   // A first reading of so many rows shows what is recorded before steps, phases and gaps are found.
   uint64_t large_rows = 1'000'000;
+  uint64_t most_prepared_rows = 30'000'000;
 };
 
 class Run {
@@ -63,6 +64,9 @@ class Run {
   // Reads the recording. The error of the first reading is the caller's; later ones keep what was
   // read before.
   Status Read();
+  // Works out what all requests for tables have in common, for which the first would wait. Nothing
+  // of a run that still grows, or that would take many seconds.
+  void Prepare() const;
   // Reads again if there is more; at most once a second. Returns at once while another thread does.
   void Follow();
 

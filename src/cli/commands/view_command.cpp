@@ -1,5 +1,6 @@
 // batchlight view: the timeline of a run in the browser, served on this machine alone.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -146,7 +147,10 @@ class Reader {
       if (failed) {
         const std::lock_guard lock(mutex_);
         if (server_ != nullptr) server_->Stop();
+        return;
       }
+      for (const auto& run : context.runs) run->Prepare();
+      ended_ = true;
     });
   }
   // Only once it is over.
@@ -156,6 +160,7 @@ class Reader {
     return read_.wait_for(wait) == std::future_status::ready;
   }
   Status Take() { return read_.get(); }
+  bool HasEnded() const { return ended_; }  // nothing of it runs any more
   // The server is about to go.
   void Forget() {
     const std::lock_guard lock(mutex_);
@@ -168,6 +173,7 @@ class Reader {
   serve::HttpServer* server_;  // guarded by mutex_; nullptr: it is gone
   std::promise<Status> done_;
   std::future<Status> read_;
+  std::atomic<bool> ended_ = false;
   std::thread thread_;
 };
 
@@ -246,9 +252,10 @@ Status Run(const ViewFlags& options) {
   progress.Clear();
   if (soon) RETURN_IF_ERROR(reader.Take());
   Serve(options, rules, fragment, context, *server);
-  if (soon) return {};
-  if (reader.IsOver(std::chrono::milliseconds(0))) return reader.Take();
-  // Ended while it reads. Nothing is half written that anybody would wait for.
+  const bool read = soon || reader.IsOver(std::chrono::milliseconds(0));
+  if (read && !soon) RETURN_IF_ERROR(reader.Take());
+  if (read && reader.HasEnded()) return {};
+  // Ended while it reads or prepares. Nothing is half written that anybody would wait for.
   reader.Forget();
   server.reset();
   std::fflush(nullptr);
