@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kViewMagic = 0x56544c42;  // "BLTV"
 constexpr uint16_t kViewVersion = 1;
-constexpr size_t kItemBytes = 22;
 constexpr size_t kSampleBytes = 28;
 enum ItemFlag : uint8_t { kBeginsBefore = 1, kEndsAfter = 2, kOpenAtEnd = 4 };
 
@@ -83,10 +82,6 @@ bool ViewColumns::AddSamples(const CounterRow& row, size_t most_bytes) {
 void ViewColumns::EndRow() {
   Row& row = rows_.back();
   row.count = static_cast<uint32_t>(counter_ ? sample_start_.size() : start_.size()) - row.first;
-}
-
-size_t ViewColumns::bytes() const {
-  return start_.size() * kItemBytes + sample_start_.size() * kSampleBytes;
 }
 
 std::string ViewColumns::Encode(bool changed, uint32_t generation) const {

@@ -12,6 +12,8 @@ namespace batchlight::timeline {
 
 class ViewColumns {
  public:
+  static constexpr size_t kItemBytes = 22;
+
   // All multiples of the step.
   ViewColumns(int64_t from_ns, int64_t to_ns, int64_t step_ns)
       : from_ns_(from_ns), to_ns_(to_ns), step_ns_(step_ns) {}
@@ -21,7 +23,6 @@ class ViewColumns {
   bool AddItems(const Events& events, const EventRow& row, size_t most_bytes);
   bool AddSamples(const CounterRow& row, size_t most_bytes);
   void EndRow();
-  size_t bytes() const;  // of the items and samples so far
 
   // Little-endian, as docs/design/0016-timeline.md lays it out.
   std::string Encode(bool changed, uint32_t generation) const;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <vector>
 
 #include "timeline/answers/view_columns.h"
 
@@ -50,71 +48,59 @@ bool VisitRows(const Timeline& timeline, const ViewRequest& request, Visitor&& v
   return true;
 }
 
-// About how many items a row has at the most: no more than it has events, and one a step where it
-// has any, as a look in steps of so many finds.
-uint64_t MostItems(const Events& events, const Track& track, size_t row,
-                   const ViewRequest& request) {
-  constexpr int64_t kSteps = 256;
-  const auto steps = static_cast<uint64_t>((request.to_ns - request.from_ns) / request.step_ns);
-  if (row >= track.rows.size()) {
-    return std::min<uint64_t>(steps, track.series[row - track.rows.size()].size());
-  }
-  const EventRow& of_row = track.rows[row];
-  const size_t begin = of_row.FirstFrom(events, request.from_ns);
-  const size_t end = std::max(begin, of_row.FirstBegun(events, request.to_ns));
-  uint64_t looked = 0;
-  of_row.VisitItems(
-      events, request.from_ns, request.to_ns, request.step_ns * kSteps, [&](const RowItem& item) {
-        const auto length_ns = static_cast<uint64_t>(item.end_ns - item.start_ns);
-        looked +=
-            std::min<uint64_t>(item.count, 1 + length_ns / static_cast<uint64_t>(request.step_ns));
-        return looked < steps;
-      });
-  return std::min<uint64_t>({steps, end - begin, looked});
-}
+// A look at a sixteenth of the time, in eight spans of each row; at others in the next row, as rows
+// may do the same at the same time, or again and again.
+constexpr int64_t kSpans = 8;
+constexpr int64_t kEvery = 16;
 
-// Whether an answer will be too long is told from its first rows, so that not most of an answer is
-// put together only to be thrown away: they hold a share of what all rows hold at the most.
-class LengthGuess {
- public:
-  LengthGuess(const Timeline& timeline, const ViewRequest& request) {
-    VisitRows(timeline, request, [&](uint32_t, const Track& track, size_t row) {
-      row_most_.push_back(MostItems(timeline.events(), track, row, request));
-      most_ += row_most_.back();
-      return true;
+uint64_t ItemsInSpans(const Events& events, const EventRow& row, const ViewRequest& request,
+                      size_t number, uint64_t most) {
+  const int64_t steps = (request.to_ns - request.from_ns) / request.step_ns;
+  const int64_t span_ns = std::max<int64_t>(1, steps / (kSpans * kEvery)) * request.step_ns;
+  uint64_t items = 0;
+  for (int64_t span = static_cast<int64_t>(number) % kEvery; items <= most; span += kEvery) {
+    const int64_t from_ns = request.from_ns + span * span_ns;
+    if (from_ns >= request.to_ns) break;
+    row.VisitItems(events, from_ns, from_ns + span_ns, request.step_ns, [&](const RowItem& item) {
+      items += item.start_ns >= from_ns;
+      return items <= most;
     });
   }
+  return items;
+}
 
-  // After each row, with the bytes of all rows until then.
-  bool FarTooLong(size_t bytes, size_t most_bytes) {
-    seen_ += row_most_[rows_++];
-    if (rows_ < kLeastRows || seen_ == 0) return false;
-    const double all =
-        static_cast<double>(bytes) * static_cast<double>(most_) / static_cast<double>(seen_);
-    return all > kMargin * static_cast<double>(most_bytes);
-  }
-
- private:
-  static constexpr size_t kLeastRows = 4;
-  static constexpr double kMargin = 1.25;
-
-  std::vector<uint64_t> row_most_;
-  uint64_t most_ = 0;
-  uint64_t seen_ = 0;
-  size_t rows_ = 0;
-};
+// Whether an answer will be too long, so that not most of it is put together only to be thrown
+// away.
+bool IsFarTooLong(const Timeline& timeline, const ViewRequest& request, size_t most_bytes) {
+  uint64_t rows = 0;
+  VisitRows(timeline, request, [&](uint32_t, const Track&, size_t) { return ++rows > 0; });
+  if (rows < kEvery) return false;
+  // Each moment is looked at in so many rows at the most: rows that are all alike hold no more than
+  // what is reckoned here.
+  const uint64_t looked = (rows + kEvery - 1) / kEvery;
+  const uint64_t most = most_bytes / ViewColumns::kItemBytes * 5 / 4 * looked / rows;
+  uint64_t items = 0;
+  size_t number = 0;
+  return !VisitRows(timeline, request, [&](uint32_t, const Track& track, size_t row) {
+    if (row < track.rows.size()) {
+      items += ItemsInSpans(timeline.events(), track.rows[row], request, number, most);
+    }
+    ++number;
+    return items <= most;
+  });
+}
 
 // false: more than `most_bytes`.
 bool Collect(const Timeline& timeline, const ViewRequest& request, size_t most_bytes,
              ViewColumns& columns) {
-  LengthGuess guess(timeline, request);
+  if (IsFarTooLong(timeline, request, most_bytes)) return false;
   return VisitRows(timeline, request, [&](uint32_t number, const Track& track, size_t row) {
     columns.BeginRow(number, static_cast<uint32_t>(row));
     const bool fits = row < track.rows.size()
                           ? columns.AddItems(timeline.events(), track.rows[row], most_bytes)
                           : columns.AddSamples(track.series[row - track.rows.size()], most_bytes);
     columns.EndRow();
-    return fits && !guess.FarTooLong(columns.bytes(), most_bytes);
+    return fits;
   });
 }
 

@@ -94,27 +94,30 @@ TEST(Viewport, KeepsAnswersShort) {
   }
 }
 
-// Four threads full of events, then threads with as many that all lie within a few steps: what the
-// first ones hold says nothing of the others.
+// Four threads full of events, then threads with as many that lie within a few steps, or in bursts
+// with pauses: what the first ones hold says nothing of the others.
 TEST(Viewport, IsNotShortenedForWhatItsFirstRowsHold) {
-  StoreBuilder build;
-  const ProcessId process = build.Process(100, "train.py");
   constexpr int64_t kStepNs = 1024;
-  for (int i = 0; i < 20; ++i) {
-    const ThreadId thread = build.Thread(process);
-    const int64_t every_ns = i < 4 ? kStepNs : 4;
-    for (int event = 0; event < 2000; ++event) {
-      build.Operator(thread, "aten::add", event * every_ns, event * every_ns + 2);
+  for (const int64_t pause : {0, 128}) {
+    StoreBuilder build;
+    const ProcessId process = build.Process(100, "train.py");
+    for (int i = 0; i < 60; ++i) {
+      const ThreadId thread = build.Thread(process);
+      for (int64_t event = 0; event < 2048; ++event) {
+        const int64_t at =
+            i < 4 ? event * kStepNs : event % 128 * 4 + event / 128 * (pause * kStepNs + 512);
+        build.Operator(thread, "aten::add", at, at + 2);
+      }
     }
+    const Store store = build.Build();
+    const auto timeline = BuildTimeline(store, {.derived = false});
+    ViewRequest request{
+        .from_ns = 0, .to_ns = 2048 * kStepNs, .step_ns = kStepNs, .rows = AllRows(*timeline)};
+    const std::string whole = AnswerView(*timeline, request, size_t{1} << 30);
+    const std::string bytes = AnswerView(*timeline, request, whole.size());
+    EXPECT_FALSE(DecodeView(bytes).changed) << pause;
+    EXPECT_EQ(bytes, whole) << pause;
   }
-  const Store store = build.Build();
-  const auto timeline = BuildTimeline(store, {.derived = false});
-  ViewRequest request{
-      .from_ns = 0, .to_ns = 2000 * kStepNs, .step_ns = kStepNs, .rows = AllRows(*timeline)};
-  const std::string whole = AnswerView(*timeline, request, size_t{1} << 30);
-  const std::string bytes = AnswerView(*timeline, request, whole.size());
-  EXPECT_FALSE(DecodeView(bytes).changed);
-  EXPECT_EQ(bytes, whole);
 }
 
 TEST(Viewport, TakesAnyRequest) {
