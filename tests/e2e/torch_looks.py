@@ -2,6 +2,7 @@
 import importlib.util
 import textwrap
 import unittest
+from collections import Counter
 
 from torch_case import TorchCase
 
@@ -214,7 +215,7 @@ class Looks(TorchCase):
 
     def test_errors_of_signal_handlers(self):
         """A time limit's error reaches the program, whichever line of ours it interrupts."""
-        self.same("""
+        session = self.same("""
             import random, signal, time
             from torch.utils.data import DataLoader, TensorDataset
             class Late(Exception): pass
@@ -246,6 +247,8 @@ class Looks(TorchCase):
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
             print(limit.raised > 50, limit.raised - limit.seen < limit.raised / 100)
         """, reasons=None)
+        kinds = Counter(record.kind for record in session.events("PhaseBegin", "PhaseEnd"))
+        self.assertGreaterEqual(kinds["PhaseEnd"], kinds["PhaseBegin"], "phases that never end")
 
     @unittest.skipUnless(PICKLERS, "no cloudpickle or dill here")
     def test_classes_that_are_pickled_whole(self):

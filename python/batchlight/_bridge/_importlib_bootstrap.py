@@ -83,8 +83,9 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return forward(self, *args, **kwargs)
-        how, evaluates = enter(self), False
+        evaluates = False
         try:
+            how = enter(self)
             if how is not None:
                 evaluates = begins(self, args, kwargs, how)
             if watching and not passes[0]:
@@ -185,8 +186,9 @@ def phase(function, kind, name, skip=None):
                 except BaseException as error:
                     BaseException.with_traceback(error, error.__traceback__.tb_next)
                     raise
-            here.begin(here.kind, here.name(self))
-            try:
+            name = here.name(self)
+            try:  # begins inside: a signal's handler may raise as soon as a call returns
+                here.begin(here.kind, name)
                 return function(self, *args, **kwargs)
             except BaseException as error:
                 BaseException.with_traceback(error, error.__traceback__.tb_next)
@@ -202,8 +204,8 @@ def phase(function, kind, name, skip=None):
                 except BaseException as error:
                     BaseException.with_traceback(error, error.__traceback__.tb_next)
                     raise
-            here.begin(here.kind, here.name)
             try:
+                here.begin(here.kind, here.name)
                 return function(*args, **kwargs)
             except BaseException as error:
                 BaseException.with_traceback(error, error.__traceback__.tb_next)
@@ -318,9 +320,9 @@ def mode_change(function, train_kind, eval_kind):
             except BaseException as error:
                 without_this_frame(error)
                 raise
-        inside.append(True)
-        begin(train_kind if mode else eval_kind, "Module.train" if mode else "Module.eval")
         try:
+            inside.append(True)
+            begin(train_kind if mode else eval_kind, "Module.train" if mode else "Module.eval")
             return function(self, mode)
         except BaseException as error:
             without_this_frame(error)

@@ -54,7 +54,7 @@ def evaluation_begins(torch):
     """A function that begins the phase of a module's call that trains nothing: in eval mode, or
     with gradients off. True if it did. Some of the other calls are looked at for padding,
     for zeros and for repeats."""
-    begin, is_grad_enabled = _native.phase_begin, torch.is_grad_enabled
+    begin, end, is_grad_enabled = _native.phase_begin, _native.phase_end, torch.is_grad_enabled
     passes, looking = _native.modules_pass(), _torch_repeats.looking
 
     def begins(module, args, kwargs):
@@ -70,8 +70,12 @@ def evaluation_begins(torch):
             if looking:
                 _torch_repeats.look_at_call(module, passes[0])
             return False
-        begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
-        return True
+        try:  # a signal's handler may raise as soon as begin() returns
+            begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
+            return True
+        except BaseException:
+            end()
+            raise
 
     return begins
 
