@@ -78,7 +78,7 @@ bool IsFarTooLong(const Timeline& timeline, const ViewRequest& request, size_t m
   // Each moment is looked at in so many rows at the most: rows that are all alike hold no more than
   // what is reckoned here.
   const uint64_t looked = (rows + kEvery - 1) / kEvery;
-  const uint64_t most = most_bytes / ViewColumns::kItemBytes * 5 / 4 * looked / rows;
+  const uint64_t most = most_bytes / ViewColumns::kItemBytes * 33 / 32 * looked / rows;
   uint64_t items = 0;
   size_t number = 0;
   return !VisitRows(timeline, request, [&](uint32_t, const Track& track, size_t row) {
