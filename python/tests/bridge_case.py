@@ -11,11 +11,15 @@ sys.path.insert(0, PACKAGE)
 
 class Tensor:
     """As much of a tensor as is asked for."""
-    is_sparse = requires_grad = False
+    is_sparse = learns = False
 
     def __init__(self, array, device="cpu"):
         self.array, self.shape, self.dtype = array, array.shape, "torch." + array.dtype.name
         self.device = types.SimpleNamespace(type=device)
+
+    @property
+    def requires_grad(self):  # a descriptor of its class, as PyTorch's
+        return self.learns
 
     def is_floating_point(self):
         return self.array.dtype.kind == "f"

@@ -20,7 +20,7 @@ class Versioned(Tensor):
 
 
 class Parameter(Versioned):
-    requires_grad = True
+    learns = True
 
     def numel(self):
         return self.array.size

@@ -56,7 +56,7 @@ class Zeros(BridgeCase):
     def test_what_is_no_sparse_matrix(self):
         dense = numpy.ones((1200, 1200), numpy.float32)
         learned = Tensor(self.graph(1200))
-        learned.requires_grad = True
+        learned.learns = True
         for tensor in (Tensor(dense), Tensor(self.graph(200)), learned,
                        Tensor(self.graph(1200), "cuda"), Tensor(self.graph(1200).astype(numpy.int64)),
                        Tensor(self.graph(1200).T)):
