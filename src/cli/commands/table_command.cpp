@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/result/table_columns.h"
 #include "analysis/tables/registry.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -113,11 +114,8 @@ Status Sort(const std::string& wanted, ResultTable* table) {
 
 // Tables whose rows are of ranks keep those of the one that was asked for.
 void KeepRank(int64_t rank, ResultTable* table) {
-  const auto column =
-      std::find_if(table->columns.begin(), table->columns.end(),
-                   [](const ResultColumn& candidate) { return candidate.key == "rank"; });
-  if (rank < 0 || column == table->columns.end()) return;
-  const auto index = static_cast<size_t>(column - table->columns.begin());
+  const size_t index = ColumnWithKey(*table, "rank");
+  if (rank < 0 || index == table->columns.size()) return;
   std::erase_if(table->rows, [&](const auto& row) { return row[index] != Cell{rank}; });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/result/table_columns.h"
 #include "analysis/tables/counter_tables.h"
 #include "cli/kernels/stall_view.h"
 #include "cli/reading/standard_output.h"
@@ -154,12 +155,6 @@ std::string AdviceText(const Store& store, const KernelReport& report, size_t ro
   return text + "\n";
 }
 
-size_t ColumnWithKey(const ResultTable& table, std::string_view key) {
-  const auto at = std::find_if(table.columns.begin(), table.columns.end(),
-                               [&](const ResultColumn& column) { return column.key == key; });
-  return static_cast<size_t>(at - table.columns.begin());
-}
-
 // People get the figures first; files have every column. `by_rank`: kernels of several are there.
 void KeepFigures(bool by_rank, ResultTable* table) {
   const size_t count = ColumnWithKey(*table, "clock_ghz");
@@ -171,13 +166,7 @@ void KeepFigures(bool by_rank, ResultTable* table) {
   if (by_rank && rank < table->columns.size() && !kept.empty()) {
     kept.insert(kept.begin() + 1, rank);  // behind the kernel's name
   }
-  const auto keep = [&](auto& values) {
-    auto all = std::move(values);
-    values.clear();
-    for (const size_t i : kept) values.push_back(std::move(all[i]));
-  };
-  for (auto& row : table->rows) keep(row);
-  keep(table->columns);
+  KeepColumns(kept, table);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/result/table_columns.h"
 #include "analysis/stalls/stall_tables.h"
 #include "cli/reading/stall_tables.h"
 #include "cli/reading/standard_output.h"
@@ -49,25 +50,21 @@ std::string Head(const StallProfile& profile, bool has_graphs) {
 
 // People get what stands before the columns of single reasons.
 void KeepFirst(ResultTable* table) {
-  constexpr std::string_view kLast = "selected";
-  size_t count = 0;
-  while (count < table->columns.size() && table->columns[count].key != kLast) ++count;
+  const size_t count = ColumnWithKey(*table, "selected");
   table->columns.resize(count);
   for (auto& row : table->rows) row.resize(count);
 }
 
 // A column of texts, none of which is known, says nothing to people.
 void LeaveOutIfEmpty(std::string_view key, ResultTable* table) {
-  const auto column = std::find_if(table->columns.begin(), table->columns.end(),
-                                   [key](const ResultColumn& one) { return one.key == key; });
-  if (column == table->columns.end()) return;
-  const auto place = column - table->columns.begin();
+  const size_t place = ColumnWithKey(*table, key);
+  if (place == table->columns.size()) return;
   const bool is_empty = std::all_of(table->rows.begin(), table->rows.end(), [place](auto& row) {
-    return std::get<std::string>(row[size_t(place)]).empty();
+    return std::get<std::string>(row[place]).empty();
   });
   if (!is_empty) return;
-  table->columns.erase(column);
-  for (auto& row : table->rows) row.erase(row.begin() + place);
+  table->columns.erase(table->columns.begin() + ptrdiff_t(place));
+  for (auto& row : table->rows) row.erase(row.begin() + ptrdiff_t(place));
 }
 
 std::string AdviceText(const StallProfile& profile, size_t rows) {

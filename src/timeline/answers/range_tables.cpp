@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/result/result_column.h"
+#include "analysis/result/table_columns.h"
 #include "analysis/steps/step_lookup.h"
 #include "analysis/tables/registry.h"
 #include "timeline/answers/memory_in_range.h"
@@ -68,15 +69,7 @@ void KeepWhatIsOfSteps(int64_t first_step, int64_t last_step, ResultTable& table
     return false;
   };
   std::erase_if(table.rows, lies_elsewhere);
-  if (kept.size() == table.columns.size()) return;
-  const auto keep = [&](auto& values) {
-    for (size_t i = 0; i < kept.size(); ++i) {
-      if (i != kept[i]) values[i] = std::move(values[kept[i]]);
-    }
-    values.resize(kept.size());
-  };
-  keep(table.columns);
-  for (std::vector<Cell>& row : table.rows) keep(row);
+  KeepColumns(kept, &table);
 }
 
 // Places of the first and last step that the request is about; false: it touches none.
