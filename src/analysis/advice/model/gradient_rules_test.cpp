@@ -191,6 +191,14 @@ TEST(GradientRules, AModelThatIsGivenMoreThanIdsMayLeadToWhatLearns) {
   EXPECT_EQ(FindRule(Preferences(store, "aten::linear").findings, "unused-gradients"), nullptr);
 }
 
+// An optimizer's step and its zero_grad; when the next iteration begins.
+int64_t StepAndZero(StoreBuilder& build, ThreadId thread, int64_t at) {
+  build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at, at + kMs);
+  at += kMs;
+  build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
+  return at + 7 * kMs;
+}
+
 // A distiller of a teacher, which nobody updates, and a student, on images; what is called first is
 // given them, the other may have its output. Backward goes through both at once. With a GPU each
 // function launches 3 ms of work and adds a gradient in another.
@@ -227,10 +235,7 @@ RunOverview Distilled(Store& store, bool teacher_first, bool has_gpu) {
       launch(kMs);
       at += 400'000;
     }
-    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at, at + kMs);
-    at += kMs;
-    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
-    at += 7 * kMs;
+    at = StepAndZero(build, thread, at);
   }
   store = build.Build();
   return BuildOverview(store);
@@ -289,10 +294,7 @@ RunOverview TaughtInALoss(Store& store, const char* given, const char* updated, 
                      OperatorScope::kBackward);
       at += 2 * kMs;
     }
-    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at, at + kMs);
-    at += kMs;
-    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
-    at += 7 * kMs;
+    at = StepAndZero(build, thread, at);
   }
   store = build.Build();
   return BuildOverview(store);
