@@ -195,6 +195,124 @@ TEST(FrameLayout, OfFreeThreadedPythonIsDescribed) {
   EXPECT_EQ(layout->compact_data, 72);
 }
 
+// The same of CPython 3.14.10, with a GIL.
+constexpr uint64_t k314[] = {
+    0x7970677562656478,
+    0x030e0af0,
+    0,  // "xdebugpy", version, free-threaded
+    316616,
+    784,
+    808,  // _PyRuntimeState
+    225864,
+    7280,
+    7272,
+    7344,
+    7360,
+    7408,
+    7688,
+    7672,
+    7680,
+    16,
+    7784,
+    0,
+    7800,
+    7792,
+    7992,
+    0,  // PyInterpreterState
+    832,
+    0,
+    8,
+    16,
+    72,
+    152,
+    160,
+    232,
+    32,  // PyThreadState
+    88,
+    8,
+    0,
+    56,
+    80,
+    74,
+    64,
+    0,  // _PyInterpreterFrame
+    216,
+    112,
+    120,
+    128,
+    136,
+    68,
+    52,
+    96,
+    104,
+    208,
+    0,  // PyCodeObject
+    16,
+    8,  // PyObject
+    416,
+    24,
+    88,
+    168,
+    40,
+    32,
+    16,
+    40,
+    24,
+    16,
+    200,
+    24,
+    40,
+    32,
+    48,
+    32,
+    40,
+    24,
+    16,
+    32,
+    16,
+    24,
+    40,
+    16,
+    32,  // PyBytesObject
+    64,
+    32,
+    16,
+    40,  // str
+};
+
+TEST(FrameLayout, Of314IsDescribed) {
+  const char* why = nullptr;
+  const FrameLayout* layout = FindFrameLayout(14, k314, &why);
+  ASSERT_NE(layout, nullptr) << why;
+  EXPECT_EQ(layout->object_type, 8);
+  EXPECT_EQ(layout->object_size, 16);
+  EXPECT_EQ(layout->thread_frame, 72);
+  EXPECT_EQ(layout->frame_code, 0);
+  EXPECT_EQ(layout->frame_back, 8);
+  EXPECT_EQ(layout->frame_place, 56);
+  EXPECT_EQ(layout->frame_owner, 74);
+  EXPECT_EQ(layout->code_file, 112);
+  EXPECT_EQ(layout->code_name, 128);
+  EXPECT_EQ(layout->code_table, 136);
+  EXPECT_EQ(layout->code_first_line, 68);
+  EXPECT_EQ(layout->code_bytecode, 208);
+  EXPECT_EQ(layout->bytes_data, 32);
+  EXPECT_EQ(layout->text_length, 16);
+  EXPECT_EQ(layout->text_state, 32);
+  EXPECT_EQ(layout->ascii_data, 40);
+  EXPECT_EQ(layout->compact_data, 56);
+}
+
+TEST(FrameLayout, CodeIsFoundWhateverMarkItsReferenceHas) {
+  const char* why = nullptr;
+  const FrameLayout* layout = FindFrameLayout(14, k314, &why);
+  ASSERT_NE(layout, nullptr) << why;
+  for (const uint64_t mark : {0, 1, 3}) {
+    const uint64_t frame[] = {0xabc0 | mark};
+    EXPECT_EQ(CodeOf(*layout, frame), 0xabc0u);
+  }
+}
+
 TEST(FrameLayout, OnlyFreeThreadedPythonHasAGilSwitch) {
   const uint64_t interpreter[] = {0, 0, 0xabc0};  // its GIL at 16
   const uint64_t thread[] = {0, 0, reinterpret_cast<uint64_t>(interpreter)};
@@ -211,8 +329,18 @@ TEST(FrameLayout, OnlyFreeThreadedPythonHasAGilSwitch) {
 
 TEST(FrameLayout, OfVersionsThatAreNotKnownIsNone) {
   const char* why = nullptr;
+  EXPECT_EQ(FindFrameLayout(15, k314, &why), nullptr);
+  EXPECT_STREQ(why, "this version of Python is not known (3.8 to 3.14 are)");
   EXPECT_EQ(FindFrameLayout(14, kFreeThreaded313, &why), nullptr);
-  EXPECT_NE(why, nullptr);
+  EXPECT_EQ(FindFrameLayout(13, k314, &why), nullptr);
+  for (const auto& [word, value] : {std::pair<size_t, uint64_t>{1, 0x030e00a7}, {2, 1}}) {
+    uint64_t changed[std::size(k314)];  // an alpha; without a GIL
+    std::memcpy(changed, k314, sizeof changed);
+    changed[word] = value;
+    why = nullptr;
+    EXPECT_EQ(FindFrameLayout(14, changed, &why), nullptr);
+    EXPECT_NE(why, nullptr);
+  }
   uint64_t other[std::size(kFreeThreaded313)];
   std::memcpy(other, kFreeThreaded313, sizeof other);
   other[1] = 0x030e00f0;

@@ -73,31 +73,18 @@ constexpr FrameLayout k312 = Layout312();
 
 constexpr char kCookie[] = "xdebugpy";
 
-// _Py_DebugOffsets of 3.13, at the start of _PyRuntime. Later versions have other members behind
-// the first three.
-struct DebugOffsets313 {
+// _Py_DebugOffsets, at the start of _PyRuntime. Each version has other members behind the first
+// three; those of which the members stayed are these.
+struct RuntimeOffsets {
   char cookie[8];
-  uint64_t version;
-  uint64_t free_threaded;
-  struct {
-    uint64_t size, finalizing, interpreters_head;
-  } runtime_state;
-  struct {
-    uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins, ceval_gil,
-        gil_runtime_state, gil_runtime_state_enabled, gil_runtime_state_locked,
-        gil_runtime_state_holder;
-  } interpreter_state;
-  struct {
-    uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id, datastack_chunk,
-        status;
-  } thread_state;
-  struct {
-    uint64_t size, previous, executable, instr_ptr, localsplus, owner;
-  } interpreter_frame;
-  struct {
-    uint64_t size, filename, name, qualname, linetable, firstlineno, argcount, localsplusnames,
-        localspluskinds, co_code_adaptive;
-  } code_object;
+  uint64_t version, free_threaded;
+  uint64_t size, finalizing, interpreters_head;
+};
+struct ThreadOffsets {
+  uint64_t size, prev, next, interp, current_frame, thread_id, native_thread_id, datastack_chunk,
+      status;
+};
+struct ObjectOffsets {
   struct {
     uint64_t size, ob_type;
   } pyobject;
@@ -107,6 +94,8 @@ struct DebugOffsets313 {
   struct {
     uint64_t size, ob_item, ob_size;
   } tuple_object, list_object;
+};
+struct ValueOffsets {
   struct {
     uint64_t size, ma_keys, ma_values;
   } dict_object;
@@ -124,30 +113,70 @@ struct DebugOffsets313 {
   } unicode_object;
 };
 
+struct DebugOffsets313 {
+  RuntimeOffsets runtime;
+  struct {
+    uint64_t size, id, next, threads_head, gc, imports_modules, sysdict, builtins, ceval_gil,
+        gil_runtime_state, gil_runtime_state_enabled, gil_runtime_state_locked,
+        gil_runtime_state_holder;
+  } interpreter_state;
+  ThreadOffsets thread_state;
+  struct {
+    uint64_t size, previous, executable, instr_ptr, localsplus, owner;
+  } interpreter_frame;
+  struct {
+    uint64_t size, filename, name, qualname, linetable, firstlineno, argcount, localsplusnames,
+        localspluskinds, co_code_adaptive;
+  } code_object;
+  ObjectOffsets objects;
+  ValueOffsets values;
+};
+
+struct DebugOffsets314 {
+  RuntimeOffsets runtime;
+  struct {
+    uint64_t size, id, next, threads_head, threads_main, gc, imports_modules, sysdict, builtins,
+        ceval_gil, gil_runtime_state, gil_runtime_state_enabled, gil_runtime_state_locked,
+        gil_runtime_state_holder, code_object_generation, tlbc_generation;
+  } interpreter_state;
+  ThreadOffsets thread_state;
+  struct {
+    uint64_t size, previous, executable, instr_ptr, localsplus, owner, stackpointer, tlbc_index;
+  } interpreter_frame;
+  struct {
+    uint64_t size, filename, name, qualname, linetable, firstlineno, argcount, localsplusnames,
+        localspluskinds, co_code_adaptive, co_tlbc;
+  } code_object;
+  ObjectOffsets objects;
+  struct {
+    uint64_t size, used, table, mask;
+  } set_object;
+  ValueOffsets values;
+};
+
+constexpr uint64_t k313 = 0x030d;
+constexpr uint64_t k314 = 0x030e;
+
 FrameLayout g_described;
 
-bool ReadOffsets(const void* runtime, DebugOffsets313* offsets) {
+// False: it is not that of `version`, as its first release candidate or a later one describes it.
+template <typename Offsets>
+bool ReadOffsets(const void* runtime, uint64_t version, Offsets* offsets) {
   if (runtime == nullptr) return false;
   std::memcpy(offsets, runtime, sizeof *offsets);
-  return std::memcmp(offsets->cookie, kCookie, sizeof offsets->cookie) == 0 &&
-         offsets->version >> 16 == 0x030d;
+  constexpr uint64_t kReleaseCandidate = 0xc;
+  return std::memcmp(offsets->runtime.cookie, kCookie, sizeof offsets->runtime.cookie) == 0 &&
+         offsets->runtime.version >> 16 == version &&
+         (offsets->runtime.version >> 4 & 15) >= kReleaseCandidate;
 }
 
-const FrameLayout* ReadDescription(const void* runtime, const char** why) {
-  if (runtime == nullptr) {
-    *why = "this Python does not export _PyRuntime";
-    return nullptr;
-  }
-  DebugOffsets313 offsets;
-  if (!ReadOffsets(runtime, &offsets)) {
-    *why = "this Python does not describe its frames as 3.13 does";
-    return nullptr;
-  }
+template <typename Offsets>
+const FrameLayout* Describe(const Offsets& offsets) {
   const auto& code = offsets.code_object;
   g_described = k312;
   g_described.has_c_frame = false;
-  g_described.object_type = static_cast<uint16_t>(offsets.pyobject.ob_type);
-  g_described.object_size = static_cast<uint16_t>(offsets.bytes_object.ob_size);
+  g_described.object_type = static_cast<uint16_t>(offsets.objects.pyobject.ob_type);
+  g_described.object_size = static_cast<uint16_t>(offsets.values.bytes_object.ob_size);
   g_described.thread_frame = static_cast<uint16_t>(offsets.thread_state.current_frame);
   g_described.frame_code = static_cast<uint16_t>(offsets.interpreter_frame.executable);
   g_described.frame_back = static_cast<uint16_t>(offsets.interpreter_frame.previous);
@@ -158,12 +187,33 @@ const FrameLayout* ReadDescription(const void* runtime, const char** why) {
   g_described.code_name = static_cast<uint16_t>(code.qualname);
   g_described.code_table = static_cast<uint16_t>(code.linetable);
   g_described.code_bytecode = static_cast<uint16_t>(code.co_code_adaptive);
-  g_described.bytes_data = static_cast<uint16_t>(offsets.bytes_object.ob_sval);
-  g_described.text_length = static_cast<uint16_t>(offsets.unicode_object.length);
-  g_described.text_state = static_cast<uint16_t>(offsets.unicode_object.state);
-  g_described.ascii_data = static_cast<uint16_t>(offsets.unicode_object.asciiobject_size);
+  g_described.bytes_data = static_cast<uint16_t>(offsets.values.bytes_object.ob_sval);
+  g_described.text_length = static_cast<uint16_t>(offsets.values.unicode_object.length);
+  g_described.text_state = static_cast<uint16_t>(offsets.values.unicode_object.state);
+  g_described.ascii_data = static_cast<uint16_t>(offsets.values.unicode_object.asciiobject_size);
   g_described.compact_data = static_cast<uint16_t>(g_described.ascii_data + 16);
   return &g_described;
+}
+
+const FrameLayout* ReadDescription(int minor, const void* runtime, const char** why) {
+  if (runtime == nullptr) {
+    *why = "this Python does not export _PyRuntime";
+    return nullptr;
+  }
+  if (minor == 13) {
+    DebugOffsets313 offsets;
+    if (ReadOffsets(runtime, k313, &offsets)) return Describe(offsets);
+  } else {
+    DebugOffsets314 offsets;
+    if (ReadOffsets(runtime, k314, &offsets)) {
+      // Its threads may run copies of the bytecode.
+      if (offsets.runtime.free_threaded == 0) return Describe(offsets);
+      *why = "frames of free-threaded Python 3.14 are not known (those of 3.13 are)";
+      return nullptr;
+    }
+  }
+  *why = "this Python does not describe its frames as its version does";
+  return nullptr;
 }
 
 }  // namespace
@@ -180,9 +230,10 @@ const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** 
     case 12:
       return &k312;
     case 13:
-      return ReadDescription(runtime, why);
+    case 14:
+      return ReadDescription(minor, runtime, why);
     default:
-      *why = "this version of Python is not known (3.8 to 3.13 are)";
+      *why = "this version of Python is not known (3.8 to 3.14 are)";
       return nullptr;
   }
 }
@@ -190,12 +241,12 @@ const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** 
 bool IsFreeThreaded(const void* runtime) {
   if (runtime == nullptr) return false;
   return std::memcmp(runtime, kCookie, sizeof kCookie - 1) == 0 &&
-         Load<uint64_t>(runtime, offsetof(DebugOffsets313, free_threaded)) != 0;
+         Load<uint64_t>(runtime, offsetof(RuntimeOffsets, free_threaded)) != 0;
 }
 
 uint64_t GilSwitchOf(const void* runtime, const void* thread_state) {
   DebugOffsets313 offsets;
-  if (!ReadOffsets(runtime, &offsets) || offsets.free_threaded == 0) return 0;
+  if (!ReadOffsets(runtime, k313, &offsets) || offsets.runtime.free_threaded == 0) return 0;
   const auto* interpreter =
       Load<const void*>(thread_state, static_cast<uint32_t>(offsets.thread_state.interp));
   const auto& members = offsets.interpreter_state;

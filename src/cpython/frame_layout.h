@@ -63,4 +63,10 @@ T Load(const void* base, uint32_t offset) {
   return value;
 }
 
+// The code object that a frame runs: 3.14 marks in the lowest bits how the frame refers to it.
+inline uint64_t CodeOf(const FrameLayout& layout, const void* frame) {
+  constexpr uint64_t kMarks = 7;
+  return Load<uint64_t>(frame, layout.frame_code) & ~kMarks;
+}
+
 }  // namespace batchlight::cpython

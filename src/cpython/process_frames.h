@@ -28,7 +28,7 @@ struct ProcessFrames {
 };
 
 // Neighbours of a thread state in its interpreter's list, whose head is the newest: the first two
-// members of PyThreadState from 3.8 to 3.13.
+// members of PyThreadState from 3.8 to 3.14.
 inline constexpr uint32_t kNewerThread = 0;
 inline constexpr uint32_t kOlderThread = 8;
 

@@ -3,7 +3,7 @@
 namespace batchlight::cpython {
 namespace {
 
-// Fields of PyASCIIObject::state, the same from 3.8 to 3.13.
+// Fields of PyASCIIObject::state, the same from 3.8 to 3.14.
 constexpr uint32_t Kind(uint32_t state) { return state >> 2 & 7; }  // bytes of a character
 constexpr bool IsCompact(uint32_t state) { return (state >> 5 & 1) != 0; }
 constexpr bool IsAscii(uint32_t state) { return (state >> 6 & 1) != 0; }

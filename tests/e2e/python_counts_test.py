@@ -20,12 +20,14 @@ import cProfile, json
 profile = cProfile.Profile(builtins=False)
 profile.enable(); p.main(); profile.disable()
 profile.create_stats()
+# That of 3.14 has functions of C all the same, between Python's functions and their callers.
+through_c = any(file == "~" and "disable" not in name for file, _, name in profile.stats)
 rows = []
 for (file, line, name), (cc, nc, tt, ct, callers) in profile.stats.items():
     if file in (p.__file__, "made.py"):
         rows.append([line, name, nc, cc, sorted(
             [c[1], c[2], v[0], v[1]] for c, v in callers.items() if c[0] in (p.__file__, "made.py"))])
-print(json.dumps(sorted(rows)))
+print(json.dumps([through_c, sorted(rows)]))
 """
 
 
@@ -74,7 +76,7 @@ class Counts(unittest.TestCase):
             with self.subTest(python), counting() as session:
                 self.run_well(session, python, "-c", START + "p.main()")
                 counts, callers = functions(session)
-                expected = json.loads(alone(python, "-c", WITH_CPROFILE).stdout)
+                through_c, expected = json.loads(alone(python, "-c", WITH_CPROFILE).stdout)
                 self.assertGreater(len(expected), 15)
                 found = sorted(
                     [line, name, *values[:2], sorted(
@@ -82,6 +84,9 @@ class Counts(unittest.TestCase):
                         if callee == (file, line, name) and caller[0] in FILES)]
                     for (file, line, name), values in counts.items()
                     if file == "made.py" or file in FILES and name not in ("<module>", "Raises"))
+                if through_c:
+                    for ours, theirs in zip(found, expected):
+                        ours[4] = [caller for caller in ours[4] if caller in theirs[4]]
                 self.assertEqual(found, expected)
                 self.assertEqual(session.reasons(), [])
 

@@ -1,6 +1,7 @@
 """The way into Python: every version and way of starting, and that the program does not notice."""
 import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,8 @@ def interpreters():
             found += [path for path in paths if ("t/bin" in path) == free_threaded][-1:]
     if not any("t/bin" in path for path in found):
         found.append(os.environ.get("BATCHLIGHT_FREE_THREADED_PYTHON", ""))
+    if not any("/3.14" in path for path in found):
+        found.append(shutil.which("python3.14") or "")
     return [path for path in found if os.path.exists(path)]
 
 

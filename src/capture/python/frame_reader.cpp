@@ -44,7 +44,7 @@ bool CanReadText(const cpython::FrameLayout& layout) {
 }
 
 PythonFrame FrameOf(const cpython::FrameLayout& layout, const uint8_t* frame) {
-  return {.code = Load<uint64_t>(frame, layout.frame_code),
+  return {.code = cpython::CodeOf(layout, frame),
           .place = layout.place_is_pointer ? Load<uint64_t>(frame, layout.frame_place)
                                            : Load<uint32_t>(frame, layout.frame_place)};
 }

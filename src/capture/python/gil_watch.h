@@ -1,6 +1,6 @@
 // Who has the GIL of a running process while others wait for it, seen from outside.
 //
-// Who waits sleeps in a futex of the GIL's own condition variable (CPython 3.8 to 3.13,
+// Who waits sleeps in a futex of the GIL's own condition variable (CPython 3.8 to 3.14,
 // _gil_runtime_state):
 //
 //   +------------+-------------+--------+---------------+------------------------------+

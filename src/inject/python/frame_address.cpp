@@ -13,7 +13,7 @@ namespace {
 
 using cpython::ProcessFrames;
 
-constexpr uint32_t kMostOfThreadState = 384;  // the handle lies before that in 3.8 to 3.13
+constexpr uint32_t kMostOfThreadState = 384;  // the handle lies before that in 3.8 to 3.14
 constexpr uint32_t kMostOfHandle = 1024;      // glibc's struct pthread: at 720 on x86-64
 
 stacks::FrameSource g_source;  // layout: nullptr before PublishFrames()

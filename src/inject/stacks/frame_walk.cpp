@@ -22,7 +22,7 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
     if (layout.frame_owner != 0 && Load<uint8_t>(frame, layout.frame_owner) == layout.owner_is_c) {
       continue;
     }
-    const auto* code = Load<const void*>(frame, layout.frame_code);
+    const auto* code = reinterpret_cast<const void*>(cpython::CodeOf(layout, frame));
     if (code == nullptr || Load<const void*>(code, layout.object_type) != source.code_type)
       return false;
     RawFrame& raw = stack.frames[count++];
