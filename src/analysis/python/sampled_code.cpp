@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/numbers/time_span.h"
+
 namespace batchlight {
 namespace {
 
@@ -20,11 +22,27 @@ struct StackSum {
   uint64_t samples = 0;
   int64_t ns = 0;
   int64_t cpu_ns = 0;
+  int64_t steps_ns = 0;
   std::set<ThreadId> threads;
 };
 
-std::map<PythonStackId, StackSum> SumByStack(const Store& store) {
+using SpansOfThreads = std::map<ThreadId, std::vector<TimeSpan>>;
+
+SpansOfThreads SteadySpans(const StepSet& steps) {
+  SpansOfThreads spans;
+  for (const ProcessSteps& process : steps.processes) {
+    if (process.thread.IsNone()) continue;
+    for (const uint32_t row : process.steady) {
+      const Step& step = process.steps[row];
+      AddSpan(spans[process.thread], step.start_ns, step.end_ns);
+    }
+  }
+  return spans;
+}
+
+std::map<PythonStackId, StackSum> SumByStack(const Store& store, const StepSet& steps) {
   const PythonSamplesTable& samples = store.python_samples;
+  const SpansOfThreads spans = SteadySpans(steps);
   std::map<PythonStackId, StackSum> sums;
   for (size_t row = 0; row < samples.size(); ++row) {
     if (samples.python_stack[row].IsNone()) continue;
@@ -33,13 +51,16 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store) {
     sum.ns += samples.end_ns[row] - samples.start_ns[row];
     sum.cpu_ns += samples.cpu_ns[row];
     sum.threads.insert(samples.thread[row]);
+    if (const auto own = spans.find(samples.thread[row]); own != spans.end()) {
+      sum.steps_ns += NsInside(own->second, samples.start_ns[row], samples.end_ns[row]);
+    }
   }
   return sums;
 }
 
 // key_of(row of store.python_frames)
 template <typename KeyOfFrame>
-std::vector<SampledCode> SumByKey(const Store& store, KeyOfFrame&& key_of) {
+std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyOfFrame&& key_of) {
   struct Sum {
     SampledCode code;
     std::set<ThreadId> threads;
@@ -47,7 +68,7 @@ std::vector<SampledCode> SumByKey(const Store& store, KeyOfFrame&& key_of) {
   const PythonStacksTable& stacks = store.python_stacks;
   std::map<CodeKey, Sum> sums;
   std::vector<CodeKey> path;
-  for (const auto& [stack, spent] : SumByStack(store)) {
+  for (const auto& [stack, spent] : SumByStack(store, steps)) {
     path.clear();
     for (PythonStackId at = stack; !at.IsNone(); at = stacks.parent[at.row()]) {
       const PythonFrameId frame = stacks.frame[at.row()];
@@ -58,12 +79,15 @@ std::vector<SampledCode> SumByKey(const Store& store, KeyOfFrame&& key_of) {
     own.code.samples += spent.samples;
     own.code.self_ns += spent.ns;
     own.code.self_cpu_ns += spent.cpu_ns;
+    own.code.steps_self_ns += spent.steps_ns;
     own.threads.insert(spent.threads.begin(), spent.threads.end());
     std::sort(path.begin(), path.end());
     path.erase(std::unique(path.begin(), path.end()), path.end());
     for (const CodeKey& key : path) {
-      sums[key].code.total_ns += spent.ns;
-      sums[key].code.total_cpu_ns += spent.cpu_ns;
+      SampledCode& code = sums[key].code;
+      code.total_ns += spent.ns;
+      code.total_cpu_ns += spent.cpu_ns;
+      code.steps_total_ns += spent.steps_ns;
     }
   }
   std::vector<SampledCode> result;
@@ -85,18 +109,28 @@ std::vector<SampledCode> SumByKey(const Store& store, KeyOfFrame&& key_of) {
 
 }  // namespace
 
-std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store) {
+std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store, const StepSet& steps) {
   const PythonFramesTable& frames = store.python_frames;
-  return SumByKey(store, [&](size_t row) {
+  return SumByKey(store, steps, [&](size_t row) {
     return CodeKey{frames.file[row], frames.function[row], frames.first_line[row]};
   });
 }
 
-std::vector<SampledCode> SumSamplesByPythonLine(const Store& store) {
+std::vector<SampledCode> SumSamplesByPythonLine(const Store& store, const StepSet& steps) {
   const PythonFramesTable& frames = store.python_frames;
-  return SumByKey(store, [&](size_t row) {
+  return SumByKey(store, steps, [&](size_t row) {
     return CodeKey{frames.file[row], frames.function[row], frames.line[row]};
   });
+}
+
+StepsOnThreads CountStepsOnThreads(const StepSet& steps) {
+  StepsOnThreads all;
+  for (const ProcessSteps& process : steps.processes) {
+    if (process.thread.IsNone()) continue;
+    all.count += process.steady.size();
+    for (const uint32_t row : process.steady) all.ns += process.steps[row].duration_ns();
+  }
+  return all;
 }
 
 }  // namespace batchlight

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/steps/steps.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -19,10 +20,20 @@ struct SampledCode {
   int64_t total_ns = 0;  // with what it called; recursion counts once
   int64_t total_cpu_ns = 0;
   uint64_t threads = 0;  // in which it was innermost
+  // Wall time within steady steps, of the threads that run them: sums over all of these steps.
+  int64_t steps_self_ns = 0;
+  int64_t steps_total_ns = 0;
 };
 
 // By processor time of their own, then by wall time, then by name.
-std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store);
-std::vector<SampledCode> SumSamplesByPythonLine(const Store& store);
+std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store, const StepSet& steps);
+std::vector<SampledCode> SumSamplesByPythonLine(const Store& store, const StepSet& steps);
+
+// The steady steps of all processes whose steps run on a thread, and how long they took together.
+struct StepsOnThreads {
+  uint64_t count = 0;
+  int64_t ns = 0;
+};
+StepsOnThreads CountStepsOnThreads(const StepSet& steps);
 
 }  // namespace batchlight

@@ -29,7 +29,7 @@ TEST(SampledCode, RecursionCountsOnceAndThreadsAreCounted) {
   sample(inner, 0, 100, 90);
   sample(inner, 1, 50, 0);
   sample(outer, 1, 25, 25);
-  const std::vector<SampledCode> functions = SumSamplesByPythonFunction(store);
+  const std::vector<SampledCode> functions = SumSamplesByPythonFunction(store, {});
   ASSERT_EQ(functions.size(), 1u);
   EXPECT_EQ(functions[0].samples, 6u);
   EXPECT_EQ(functions[0].self_ns, 175);
@@ -37,7 +37,7 @@ TEST(SampledCode, RecursionCountsOnceAndThreadsAreCounted) {
   EXPECT_EQ(functions[0].total_ns, 175);
   EXPECT_EQ(functions[0].threads, 2u);
   EXPECT_EQ(functions[0].line, 10u);
-  const std::vector<SampledCode> lines = SumSamplesByPythonLine(store);
+  const std::vector<SampledCode> lines = SumSamplesByPythonLine(store, {});
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].line, 13u);
   EXPECT_EQ(lines[0].self_cpu_ns, 90);
@@ -45,6 +45,39 @@ TEST(SampledCode, RecursionCountsOnceAndThreadsAreCounted) {
   EXPECT_EQ(lines[1].line, 12u);
   EXPECT_EQ(lines[1].self_ns, 25);
   EXPECT_EQ(lines[1].total_ns, 175);
+}
+
+TEST(SampledCode, StepsHaveWhatTheirThreadDidInThem) {
+  Store store;
+  store.python_frames.Append({.file = store.strings.Intern("/u/a.py"),
+                              .function = store.strings.Intern("metric"),
+                              .first_line = 10,
+                              .line = 12});
+  store.python_stacks.Append({.frame = PythonFrameId::At(0), .parent = {}});
+  const auto sample = [&](size_t thread, int64_t start_ns, int64_t end_ns) {
+    store.python_samples.Append({.start_ns = start_ns,
+                                 .end_ns = end_ns,
+                                 .thread = ThreadId::At(thread),
+                                 .python_stack = PythonStackId::At(0),
+                                 .samples = 1,
+                                 .cpu_ns = 0});
+  };
+  sample(0, 50, 130);   // 30 of the first steady step
+  sample(0, 180, 330);  // 20 of it, and 30 of the second
+  sample(1, 100, 400);  // a thread beside
+  StepSet steps;
+  steps.processes.push_back({.thread = ThreadId::At(0),
+                             .steps = {{.start_ns = 0, .end_ns = 100, .kind = StepKind::kWarmUp},
+                                       {.start_ns = 100, .end_ns = 200},
+                                       {.start_ns = 300, .end_ns = 400}},
+                             .steady = {1, 2}});
+  const std::vector<SampledCode> functions = SumSamplesByPythonFunction(store, steps);
+  ASSERT_EQ(functions.size(), 1u);
+  EXPECT_EQ(functions[0].self_ns, 80 + 150 + 300);
+  EXPECT_EQ(functions[0].steps_self_ns, 80);
+  EXPECT_EQ(functions[0].steps_total_ns, 80);
+  EXPECT_EQ(CountStepsOnThreads(steps).count, 2u);
+  EXPECT_EQ(CountStepsOnThreads(steps).ns, 200);
 }
 
 }  // namespace

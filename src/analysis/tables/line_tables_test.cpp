@@ -5,6 +5,7 @@
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/tables/overview_tables.h"
+#include "analysis/tables/registry.h"
 #include "analysis/testing/lines_test.h"
 
 namespace batchlight {
@@ -83,6 +84,23 @@ TEST_F(LineTablesTest, WithoutAGpuNothingWaitsForOne) {
   for (const char* column : {"idle_caused", "waits", "copied", "gpu_copied"}) {
     EXPECT_FALSE(NumberOf(table, "place", line_10, column).has_value()) << column;
   }
+}
+
+TEST_F(LineTablesTest, NobodyIsSaidNotToWaitWhereNothingWasSampled) {
+  const TableEntry& gil = *FindOverviewTable("python_gil");
+  const TableEntry& samples = *FindOverviewTable("python_samples");
+  EXPECT_EQ(gil.why_this_empty(build.store()), "");
+  EXPECT_EQ(samples.why_this_empty(build.store()), "");
+  EXPECT_NE(gil.why_empty.find("was not sampled"), std::string::npos);
+  build.store().reasons.Append({.process = process,
+                                .feature = build.Text("python-sampling"),
+                                .text = build.Text("this version of Python is not known")});
+  const std::string why = "Python code was not sampled: this version of Python is not known";
+  EXPECT_EQ(gil.why_this_empty(build.store()), why);
+  EXPECT_EQ(samples.why_this_empty(build.store()), why);
+  build.store().python_samples.Append(
+      {.start_ns = 0, .end_ns = 9000, .thread = main, .python_stack = Frame(kTrain, 30, script)});
+  EXPECT_EQ(gil.why_this_empty(build.store()), "no thread was seen waiting for the GIL");
 }
 
 TEST_F(LineTablesTest, ExactLinesHaveWhatTheirOperatorsDid) {

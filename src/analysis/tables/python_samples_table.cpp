@@ -13,55 +13,80 @@ struct PythonCodeRow {
   const Store& store;
   SampledCode code;
   int64_t all_cpu_ns;  // of all samples
+  StepsOnThreads steps;
 };
 
 using Row = PythonCodeRow;
 
-// `place`: how the line is called and what it is.
-Columns<Row> SampledColumns(ResultColumn place) {
-  return {{TextColumn("function", "Function", "Qualified name; before Python 3.11 its last part"),
-           [](const Row& row) { return std::string(row.store.Text(row.code.function)); }},
-          {TimeColumn("self_cpu", "Self CPU", "Processor time of the threads found in it"),
-           [](const Row& row) { return Cell{row.code.self_cpu_ns}; }},
-          {PercentColumn("self_cpu_share", "Self CPU %", "Of the processor time of all samples"),
-           [](const Row& row) { return Cell{PercentOf(row.code.self_cpu_ns, row.all_cpu_ns)}; }},
-          {TimeColumn("self", "Self",
-                      "Time that threads were in it, running or waiting, summed over threads"),
-           [](const Row& row) { return Cell{row.code.self_ns}; }},
-          {TimeColumn("total_cpu", "Total CPU", "With what it called; recursion counts once"),
-           [](const Row& row) { return Cell{row.code.total_cpu_ns}; }},
-          {TimeColumn("total", "Total", "With what it called; recursion counts once"),
-           [](const Row& row) { return Cell{row.code.total_ns}; }},
-          {CountColumn("samples", "Samples", "In which it was innermost"),
-           [](const Row& row) { return NumberCell(row.code.samples); }},
-          {CountColumn("threads", "Threads", "In which it was innermost"),
-           [](const Row& row) { return NumberCell(row.code.threads); }},
-          {TextColumn("file", "File", "As Python names it"),
-           [](const Row& row) { return std::string(row.store.Text(row.code.file)); }},
-          {std::move(place), [](const Row& row) { return NumberCell(uint64_t{row.code.line}); }}};
+Cell PerStep(const Row& row, int64_t ns) {
+  return NanosecondsCell(double(ns) / double(row.steps.count));
 }
 
-ResultTable SampledTable(const Store& store, std::string name, std::string title,
-                         const Columns<Row>& columns, const std::vector<SampledCode>& codes) {
+// `place`: how the line is called and what it is.
+Columns<Row> SampledColumns(ResultColumn place, bool has_steps) {
+  Columns<Row> columns = {
+      {TextColumn("function", "Function", "Qualified name; before Python 3.11 its last part"),
+       [](const Row& row) { return std::string(row.store.Text(row.code.function)); }},
+      {TimeColumn("self_cpu", "Self CPU", "Processor time of the threads found in it"),
+       [](const Row& row) { return Cell{row.code.self_cpu_ns}; }},
+      {PercentColumn("self_cpu_share", "Self CPU %", "Of the processor time of all samples"),
+       [](const Row& row) { return Cell{PercentOf(row.code.self_cpu_ns, row.all_cpu_ns)}; }},
+      {TimeColumn("self", "Self",
+                  "Time that threads were in it, running or waiting, summed over threads"),
+       [](const Row& row) { return Cell{row.code.self_ns}; }},
+      {TimeColumn("total_cpu", "Total CPU", "With what it called; recursion counts once"),
+       [](const Row& row) { return Cell{row.code.total_cpu_ns}; }},
+      {TimeColumn("total", "Total", "With what it called; recursion counts once"),
+       [](const Row& row) { return Cell{row.code.total_ns}; }},
+      {CountColumn("samples", "Samples", "In which it was innermost"),
+       [](const Row& row) { return NumberCell(row.code.samples); }},
+      {CountColumn("threads", "Threads", "In which it was innermost"),
+       [](const Row& row) { return NumberCell(row.code.threads); }},
+      {TextColumn("file", "File", "As Python names it"),
+       [](const Row& row) { return std::string(row.store.Text(row.code.file)); }},
+      {std::move(place), [](const Row& row) { return NumberCell(uint64_t{row.code.line}); }}};
+  if (has_steps) {
+    Append<Row>(
+        columns,
+        {{TimeColumn("self_per_step", "Self per Step",
+                     "Of the thread that runs the steps; mean over those that count"),
+          [](const Row& row) { return PerStep(row, row.code.steps_self_ns); }},
+         {TimeColumn("total_per_step", "Total per Step", "The same with what it called"),
+          [](const Row& row) { return PerStep(row, row.code.steps_total_ns); }},
+         {PercentColumn("share_of_step", "Share of Step",
+                        "Self per step / mean step; all rows add up to at most 100 %"),
+          [](const Row& row) { return Cell{PercentOf(row.code.steps_self_ns, row.steps.ns)}; }}});
+  }
+  return columns;
+}
+
+using SumOfSamples = std::vector<SampledCode>(const Store&, const StepSet&);
+
+ResultTable SampledTable(const RunOverview& overview, std::string name, std::string title,
+                         ResultColumn place, SumOfSamples& sum) {
+  const Store& store = *overview.store;
+  const StepsOnThreads steps = CountStepsOnThreads(overview.steps);
+  const Columns<Row> columns = SampledColumns(std::move(place), steps.count > 0);
   ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
   int64_t all_cpu_ns = 0;
   for (const int64_t ns : store.python_samples.cpu_ns) all_cpu_ns += ns;
-  for (const SampledCode& code : codes) AddRow(table, columns, Row{store, code, all_cpu_ns});
+  for (const SampledCode& code : sum(store, overview.steps)) {
+    AddRow(table, columns, Row{store, code, all_cpu_ns, steps});
+  }
   return table;
 }
 
 }  // namespace
 
 ResultTable MakePythonSamplesTable(const RunOverview& overview) {
-  return SampledTable(*overview.store, "python_samples", "Python functions, by samples",
-                      SampledColumns(CountColumn("line", "Line", "Its first")),
-                      SumSamplesByPythonFunction(*overview.store));
+  return SampledTable(overview, "python_samples", "Python functions, by samples",
+                      CountColumn("line", "Line", "Its first"), SumSamplesByPythonFunction);
 }
 
 ResultTable MakePythonSampleLinesTable(const RunOverview& overview) {
-  return SampledTable(*overview.store, "python_sample_lines", "Lines of Python, by samples",
-                      SampledColumns(CountColumn("line", "Line", "That the frame had reached")),
-                      SumSamplesByPythonLine(*overview.store));
+  return SampledTable(overview, "python_sample_lines", "Lines of Python, by samples",
+                      CountColumn("line", "Line", "That the frame had reached"),
+                      SumSamplesByPythonLine);
 }
 
 }  // namespace batchlight

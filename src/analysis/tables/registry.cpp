@@ -9,9 +9,20 @@
 namespace batchlight {
 namespace {
 
-std::string_view WhyNoGil(const Store& store) {
+// What the programs said.
+std::string WhyNoPythonSamples(const Store& store) {
+  const ReasonsTable& reasons = store.reasons;
+  for (size_t row = 0; row < reasons.size(); ++row) {
+    if (store.Text(reasons.feature[row]) != "python-sampling") continue;
+    return "Python code was not sampled: " + std::string(store.Text(reasons.text[row]));
+  }
+  return "";
+}
+
+std::string WhyNoGil(const Store& store) {
+  if (store.python_samples.size() == 0) return WhyNoPythonSamples(store);
   return store.Property("python.gil") != "none"
-             ? ""
+             ? "no thread was seen waiting for the GIL"
              : "free-threaded builds of Python have no GIL, and no thread was seen waiting for one "
                "that an extension brought back";
 }
@@ -106,15 +117,16 @@ constexpr TableEntry kTables[] = {
     {"samples", "Every native function that samples found threads in, with its own time and all.",
      MakeSamplesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
     {"python_samples", "Every Python function that looks from outside found threads in.",
-     MakePythonSamplesTable, "Python code was not sampled (profile --python-sampling)"},
+     MakePythonSamplesTable, "Python code was not sampled (profile --python-sampling)", false,
+     WhyNoPythonSamples},
     {"python_sample_lines", "Every line of Python that looks from outside found threads at.",
-     MakePythonSampleLinesTable, "Python code was not sampled (profile --python-sampling)"},
+     MakePythonSampleLinesTable, "Python code was not sampled (profile --python-sampling)", false,
+     WhyNoPythonSamples},
     {"python_gil",
      "Every thread that waited for Python's GIL, with who had it and in what function.",
      MakePythonGilTable,
-     "no thread was seen waiting for the GIL, or Python code was not sampled "
-     "(profile --python-sampling)",
-     false, WhyNoGil},
+     "Python code was not sampled, so nobody knows who waited (profile --python-sampling)", false,
+     WhyNoGil},
     {"sample_modules", "Every program and library that samples found threads in.",
      MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
     {"call_stacks",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "analysis/overview/run_overview.h"
@@ -16,7 +17,7 @@ struct TableEntry {
   std::string_view why_empty;                        // what such a run lacks, and what records it
   bool compares_ranks = false;                       // a row of one rank needs the others
   // What is special to this run instead; "": nothing.
-  std::string_view (*why_this_empty)(const Store& store) = nullptr;
+  std::string (*why_this_empty)(const Store& store) = nullptr;
 };
 
 std::span<const TableEntry> OverviewTables();

@@ -191,9 +191,8 @@ void SuitPeople(const TableOptions& options, const TableFormat& format, ResultTa
 }
 
 std::string WhyEmpty(const TableEntry& entry, const Store& store) {
-  const std::string_view special =
-      entry.why_this_empty != nullptr ? entry.why_this_empty(store) : std::string_view();
-  return std::string(special.empty() ? entry.why_empty : special);
+  std::string special = entry.why_this_empty != nullptr ? entry.why_this_empty(store) : "";
+  return special.empty() ? std::string(entry.why_empty) : special;
 }
 
 Status Run(TableOptions options) {

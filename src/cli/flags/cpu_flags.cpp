@@ -62,12 +62,20 @@ Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options) {
   return {};
 }
 
-Status ReadPythonSampling(const ParsedFlags& flags, capture::SessionOptions& session) {
+Status ReadPythonSampling(const ParsedFlags& flags, ProfileOptions& options) {
+  capture::SessionOptions& session = options.session;
   ASSIGN_OR_RETURN(const uint64_t frequency,
                    NumberOf(flags, Flag::kPythonSamplingFrequency, 1, kMostPythonFrequency));
   session.python_samples_asked =
       flags.Given(Flag::kPythonSampling) || flags.Given(Flag::kPythonSamplingFrequency);
-  if (!flags.Bool(Flag::kPythonSampling)) return {};
+  if (!flags.Bool(Flag::kPythonSampling)) {
+    const std::vector<std::string> traced = flags.List(Flag::kTrace);
+    if (std::find(traced.begin(), traced.end(), "python-gil") != traced.end()) {
+      options.without_effect.push_back(
+          "python-gil in --trace with --python-sampling=false (samples tell who waits)");
+    }
+    return {};
+  }
   if (session.python_samples_asked) session.trace |= format::kTracePython;
   if ((session.trace & format::kTracePython) == 0) return {};
   session.trace |= format::kTracePythonSamples;

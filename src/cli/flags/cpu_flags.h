@@ -9,7 +9,7 @@ namespace batchlight::cli {
 
 Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options);
 // After what is traced: samples of Python come with the rest of it.
-Status ReadPythonSampling(const ParsedFlags& flags, capture::SessionOptions& session);
+Status ReadPythonSampling(const ParsedFlags& flags, ProfileOptions& options);
 
 // Flags of these that `start` was given: threads that run already are not reached.
 std::vector<std::string> CpuFlagsOfStart(const ParsedFlags& flags);

@@ -299,7 +299,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   RETURN_IF_ERROR(ReadTraceOptions(flags, options));
   RETURN_IF_ERROR(ReadBacktraceOptions(flags, options));
   RETURN_IF_ERROR(ReadCpuOptions(flags, options));
-  RETURN_IF_ERROR(ReadPythonSampling(flags, options.session));
+  RETURN_IF_ERROR(ReadPythonSampling(flags, options));
   RETURN_IF_ERROR(ReadVariables(flags, session));
   ASSIGN_OR_RETURN(const uint64_t budget,
                    ParseSize(flags, Flag::kBufferBudget, kMostBudgetBytes, "between 1M and 4095M"));

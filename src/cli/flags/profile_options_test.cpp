@@ -54,6 +54,10 @@ TEST(MakeProfileOptions, PythonIsSampledWhereItIsTraced) {
             format::kTracePython | format::kTracePythonSamples);
   EXPECT_EQ(Session({"--python-sampling=false"}).trace & format::kTracePythonSamples, 0u);
   EXPECT_EQ(Session({"--python-sampling=false"}).python_period_ns, 0);
+  EXPECT_EQ(Make({"-t", "python-gil", "--python-sampling=false"})->without_effect,
+            std::vector<std::string>{
+                "python-gil in --trace with --python-sampling=false (samples tell who waits)"});
+  EXPECT_TRUE(Make({"-t", "python-gil"})->without_effect.empty());
   EXPECT_EQ(ErrorOf({"--python-sampling-frequency=2001"}),
             "--python-sampling-frequency: 2001 is no number from 1 to 2000");
 }

@@ -17,6 +17,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteModules(out, overview, options.rows);
   WriteLines(out, overview, options.rows);
   WriteLineMemory(out, overview, options.rows);
+  WriteSampledPython(out, overview, options.rows);
   WritePythonFunctions(out, overview, options.rows);
   WritePythonLines(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);

@@ -5,6 +5,7 @@
 #include "analysis/lines/steady_lines.h"
 #include "analysis/python/function_counts.h"
 #include "analysis/python/line_counts.h"
+#include "analysis/python/sampled_code.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 
@@ -97,6 +98,62 @@ void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t 
                {PercentText(share), Tone::kStrong}});
   }
   table.Print("Functions of Python, own time, whole run");
+}
+
+void WriteSampledPython(SummaryText& out, const RunOverview& overview, size_t rows) {
+  const Store& store = *overview.store;
+  if (!CountPythonFunctions(store).empty()) return;  // counted exactly
+  constexpr double kFewestLooks = 20;
+  constexpr double kLeastShare = 0.01;
+  const StepsOnThreads steps = CountStepsOnThreads(overview.steps);
+  const bool by_step = steps.count > 0;
+  std::vector<SampledCode> functions = SumSamplesByPythonFunction(store, overview.steps);
+  double looks = 0, seen_ns = 0, steps_ns = 0;
+  int64_t all_ns = 0;
+  for (const SampledCode& function : functions) {
+    looks += double(function.samples);
+    seen_ns += double(function.self_ns);
+    steps_ns += double(function.steps_self_ns);
+    all_ns += function.self_cpu_ns;
+  }
+  if (by_step && seen_ns > 0) looks *= steps_ns / seen_ns;
+  if (looks < kFewestLooks) return;
+  if (by_step) {
+    all_ns = steps.ns;
+    std::stable_sort(functions.begin(), functions.end(),
+                     [](const SampledCode& a, const SampledCode& b) {
+                       return a.steps_self_ns > b.steps_self_ns;
+                     });
+  }
+  const double each = by_step ? double(steps.count) : 1;
+  const auto own_ns = [&](const SampledCode& function) {
+    return by_step ? function.steps_self_ns : function.self_cpu_ns;
+  };
+  const auto total_ns = [&](const SampledCode& function) {
+    return by_step ? function.steps_total_ns : function.total_cpu_ns;
+  };
+  std::erase_if(functions, [&](const SampledCode& function) {
+    return all_ns == 0 || double(own_ns(function)) < kLeastShare * double(all_ns);
+  });
+  if (functions.empty()) return;
+  if (functions.size() > rows) functions.resize(rows);
+  int64_t largest_ns = 0;
+  for (const SampledCode& function : functions)
+    largest_ns = std::max(largest_ns, total_ns(function));
+  const TimesInOneUnit time{double(largest_ns) / each};
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = time.Header("own")},
+                           {.header = time.Header("with callees")},
+                           {.header = by_step ? "of step" : "of all"}});
+  for (const SampledCode& function : functions) {
+    table.Row({{PythonLabel(ShortFile(store.Text(function.file)), function.line,
+                            store.Text(function.function))},
+               {time.Text(double(own_ns(function)) / each)},
+               {time.Text(double(total_ns(function)) / each)},
+               {PercentText(double(own_ns(function)) / double(all_ns)), Tone::kStrong}});
+  }
+  table.Print(by_step ? "Python functions by samples, per step"
+                      : "Python functions by samples, processor time, whole run");
 }
 
 void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows) {

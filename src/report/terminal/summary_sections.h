@@ -45,6 +45,8 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows);
 // Who holds memory when it is most (--python-memory).
 void WriteLineMemory(SummaryText& out, const RunOverview& overview, size_t rows);
+// Where samples found Python, if its functions were not counted.
+void WriteSampledPython(SummaryText& out, const RunOverview& overview, size_t rows);
 // What --python-trace and --lines counted.
 void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t rows);
 void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows);

@@ -85,6 +85,56 @@ size_t WidestLine(const std::string& text) {
   return widest;
 }
 
+// A look every 5 ms at the thread that runs the steps.
+void AddPythonSamples(Store& store, int64_t end_ns) {
+  for (const auto& [function, line] : {std::pair{"train", 3u}, std::pair{"metric", 12u}}) {
+    store.python_frames.Append({.file = store.strings.Intern("/u/train.py"),
+                                .function = store.strings.Intern(function),
+                                .first_line = line,
+                                .line = line + 1});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1),
+         .parent = line == 3 ? PythonStackId::None() : PythonStackId::At(0)});
+  }
+  for (int64_t at = 0; at < end_ns; at += 5 * kMs) {
+    store.python_samples.Append({.start_ns = at,
+                                 .end_ns = at + 5 * kMs,
+                                 .thread = ThreadId::At(0),
+                                 .python_stack = PythonStackId::At(at % (20 * kMs) == 0 ? 0 : 1),
+                                 .samples = 1,
+                                 .cpu_ns = 4 * kMs});
+  }
+}
+
+TEST(Summary, NamesTheFunctionsThatSamplesFoundPerStep) {
+  Store store = SampleStore();
+  AddPythonSamples(store, 900 * kMs);
+  const std::string text = SummaryAsText(BuildOverview(store), {});
+  EXPECT_NE(text.find("Python functions by samples, per step  own ms  with callees ms  of step\n"
+                      "  train.py:12(metric)"),
+            std::string::npos)
+      << text;
+}
+
+std::string SummaryOfSamples(int64_t end_ns) {
+  StoreBuilder build;
+  build.Thread(build.Process(4711, "work.py"));
+  AddPythonSamples(build.store(), end_ns);
+  const Store store = build.Build();
+  return SummaryAsText(BuildOverview(store), {});
+}
+
+TEST(Summary, NamesTheFunctionsThatSamplesFoundWithoutSteps) {
+  const std::string text = SummaryOfSamples(200 * kMs);
+  for (const char* row :
+       {"processor time, whole run", "  train.py:12(metric) ", " 120.00           120.00  75.0 %",
+        "  train.py:3(train) ", " 40.00           160.00  25.0 %"}) {
+    EXPECT_NE(text.find(row), std::string::npos) << row << "\n" << text;
+  }
+  const std::string few_looks = SummaryOfSamples(50 * kMs);
+  EXPECT_EQ(few_looks.find("by samples"), std::string::npos) << few_looks;
+}
+
 TEST(Summary, LooksAsItShould) {
   const Store store = SampleStore();
   const RunOverview overview = BuildOverview(store);
