@@ -52,6 +52,16 @@ class Usage(unittest.TestCase):
         self.assertGreater(row["Processors"], 0.1)
         self.assertEqual(row["Allowed"], len(os.sched_getaffinity(0)))
 
+    def test_summary_has_memory_that_no_look_saw(self):
+        path = os.path.join(self.folder, "brief.batchlight")
+        code = ("import resource; block = bytearray(300 << 20); del block;"
+                "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+        done = run(BATCHLIGHT, "profile", "-o", path, DEBIAN, "-c", code, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        peak_kib = int(done.stdout.split()[0])
+        self.assertIn("at most %.3g MiB of memory in a process" % (peak_kib / 1024),
+                      done.stdout + done.stderr)
+
     def test_memory_is_what_was_held(self):
         row = self.rows[self.said["pid"]]
         self.assertGreater(row["Peak Memory (B)"], 256 * MIB)

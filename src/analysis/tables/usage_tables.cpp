@@ -38,7 +38,7 @@ const Columns<ProcessUseRow>& ProcessUseColumns() {
       {TimeColumn("first_waited", "First Waited",
                   "In which its first thread could run and had no processor"),
        [](const R& row) { return NanosecondsCell(row.use.first_waited_ns); }},
-      {BytesColumn("peak_memory", "Peak Memory", "Resident, at most"),
+      {BytesColumn("peak_memory", "Peak Memory", "Resident, at the fullest of its looks"),
        [](const R& row) { return NumberCell(row.use.peak_bytes); }},
       {BytesColumn("last_memory", "Last Memory", "Resident, at the last look before it ended"),
        [](const R& row) { return NumberCell(row.use.last_bytes); }},

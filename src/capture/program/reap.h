@@ -3,12 +3,20 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 
 namespace batchlight::capture {
 
-// Calls `changed` with the wait status of each child that has ended or stopped since the last call.
+// `wait_status` of a child that has ended or stopped. `peak_bytes`: the most that it or a process
+// that it waited for had in RAM; what it copied of this process before its program began counts.
+using ChildChanged = std::function<void(pid_t pid, int wait_status, uint64_t peak_bytes)>;
+
+// Calls `changed` for each child that has ended or stopped since the last call.
 // False if no child is left, grandchildren included. Does not block.
-bool ReapChildren(const std::function<void(pid_t pid, int wait_status)>& changed);
+bool ReapChildren(const ChildChanged& changed);
+
+// The most that this process has had in RAM.
+uint64_t OwnPeakBytes();
 
 }  // namespace batchlight::capture

@@ -49,7 +49,7 @@ class PlainRun {
   }
 
   void Reap() {
-    const bool left = ReapChildren([this](pid_t pid, int status) {
+    const bool left = ReapChildren([this](pid_t pid, int status, uint64_t) {
       if (pid != pid_) return;
       WIFSTOPPED(status) ? signals_.ProgramStopped(WSTOPSIG(status)) : ProgramEnded(status);
     });

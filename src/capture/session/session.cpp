@@ -132,7 +132,7 @@ void Session::NoteCaptures() {
 
 void Session::Reap() {
   if (usage_) usage_->LookIfDue();  // an ended process tells what it used until it is waited for
-  children_left_ = ReapChildren([this](pid_t pid, int status) {
+  children_left_ = ReapChildren([this](pid_t pid, int status, uint64_t peak_bytes) {
     if (WIFSTOPPED(status)) {
       if (pid == program_pid_) signals_.ProgramStopped(WSTOPSIG(status));
       return;
@@ -140,7 +140,10 @@ void Session::Reap() {
     if (commands_->NoteEnd(pid, status)) return;
     if (gpu_sampler_ && gpu_sampler_->NoteEnd(pid)) return;
     processes_->NoteWaitStatus(pid, status);
-    if (pid == program_pid_) ProgramEnded(status);
+    if (pid != program_pid_) return;
+    // No less is known of it: its first memory was a copy of ours.
+    if (peak_bytes > OwnPeakBytes()) program_peak_bytes_ = peak_bytes;
+    ProgramEnded(status);
   });
   Note(LifeEvent::kReaped);
 }

@@ -155,8 +155,9 @@ class Session : private SessionCommands {
 
   bool children_left_ = true;
   int64_t program_start_ns_ = 0;
-  std::optional<int> wait_status_;  // of the program, once it has ended
-  SessionEnd end_;                  // what is known of it so far
+  std::optional<int> wait_status_;   // of the program, once it has ended
+  SessionEnd end_;                   // what is known of it so far
+  uint64_t program_peak_bytes_ = 0;  // that one of its processes had in RAM; 0: not known
 };
 
 }  // namespace batchlight::capture

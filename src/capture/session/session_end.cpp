@@ -38,6 +38,9 @@ SessionEnd Session::Finish() {
   recording_->NoteLosses();
   if (wait_status_) {
     recording_->log().AddProperty("session.wall_ns", std::to_string(end.wall_ns));
+    if (program_peak_bytes_ != 0) {
+      recording_->log().AddProperty("session.peak_bytes", std::to_string(program_peak_bytes_));
+    }
   }
   SealAtEnd(end);
   commands_->WaitFor(kAfterReportReady);

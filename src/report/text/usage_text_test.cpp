@@ -36,6 +36,19 @@ TEST(UsageText, SaysWhatWasUsedOfWhatThereIs) {
   EXPECT_EQ(UsageText(Store()), "");
 }
 
+TEST(UsageText, MemoryIsTheMostThatTheKernelKnows) {
+  Store store = StoreOf(1, 0);
+  store.machine_usage = {};
+  const auto text_of = [&store](uint64_t bytes) {
+    store.properties = {};
+    store.properties.Append({.key = store.strings.Intern("session.peak_bytes"),
+                             .value = store.strings.Intern(std::to_string(bytes))});
+    return UsageText(store);
+  };
+  EXPECT_EQ(text_of(uint64_t{2} << 30), "at most 2.00 GiB of memory in a process");
+  EXPECT_EQ(text_of(1 << 30), "at most 1.50 GiB of memory in a process");  // looks saw more
+}
+
 TEST(UsageText, OfSeveralRecordingsMemoryAlone) {
   Store store = StoreOf(1, 0);
   store.machine_usage = {};
