@@ -97,10 +97,9 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   store.source = place;
   if (use.operators) OperatorsFromRanges(store);
   if (place.ends_with(kLiveSuffix) && place != path) {
-    store.reasons.Append(
-        {.feature = store.strings.Intern(kInputFeature),
-         .text = store.strings.Intern("the recording is not sealed: read from " + place +
-                                      ", which is still being written or was left by a crash")});
+    store.reasons.Append({.feature = store.strings.Intern(kInputFeature),
+                          .text = store.strings.Intern("the recording is not sealed: read from " +
+                                                       place + ", as far as it was written")});
   }
   return store;
 }

@@ -12,17 +12,24 @@ namespace {
 
 using nlohmann::json;
 
-Columns<Change> ChangeColumns() {
-  return {{TextColumn("name", "Name", ""), [](const Change& row) { return row.name; }},
-          {TimeColumn("a_ns", "A", "mean of a steady step of the first run"),
-           Nanoseconds(&Change::a_ns)},
-          {TimeColumn("b_ns", "B", "the same of the second run"), Nanoseconds(&Change::b_ns)},
-          {TimeColumn("delta_ns", "Difference", "B - A"),
-           [](const Change& row) { return NanosecondsCell(row.delta_ns()); }},
-          {RealColumn("a_calls", "Calls A", "in a step"),
-           [](const Change& row) { return row.a_calls; }},
-          {RealColumn("b_calls", "Calls B", "in a step"),
-           [](const Change& row) { return row.b_calls; }}};
+// Without calls where they mean nothing, as those of phases.
+Columns<Change> ColumnsOf(const std::vector<Change>& changes) {
+  Columns<Change> columns{
+      {TextColumn("name", "Name", ""), [](const Change& row) { return row.name; }},
+      {TimeColumn("a_ns", "A", "mean of a steady step of the first run"),
+       Nanoseconds(&Change::a_ns)},
+      {TimeColumn("b_ns", "B", "the same of the second run"), Nanoseconds(&Change::b_ns)},
+      {TimeColumn("delta_ns", "Difference", "B - A"),
+       [](const Change& row) { return NanosecondsCell(row.delta_ns()); }}};
+  const bool counted = std::any_of(changes.begin(), changes.end(), [](const Change& row) {
+    return row.a_calls != 0 || row.b_calls != 0;
+  });
+  if (!counted) return columns;
+  columns.push_back({RealColumn("a_calls", "Calls A", "in a step"),
+                     [](const Change& row) { return row.a_calls; }});
+  columns.push_back({RealColumn("b_calls", "Calls B", "in a step"),
+                     [](const Change& row) { return row.b_calls; }});
+  return columns;
 }
 
 // Steps of both runs with the same number.
@@ -50,7 +57,8 @@ HttpResponse AnswerCompare(const ApiContext& context, const Snapshot& run, JsonR
   const RunDiff diff = DiffRuns(a, b);
   json tables = json::array();
   for (const ChangeList& list : diff.lists) {
-    tables.push_back(TableJson(TableOf(list.key, list.title, ChangeColumns(), list.changes)));
+    tables.push_back(
+        TableJson(TableOf(list.key, list.title, ColumnsOf(list.changes), list.changes)));
   }
   return JsonResponse({{"tables", std::move(tables)},
                        {"steps", PairedSteps(a.steps, b.steps)},

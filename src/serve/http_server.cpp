@@ -15,6 +15,7 @@
 
 // The only file that knows Boost.
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -315,6 +316,12 @@ HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) 
 HttpServer::HttpServer(HttpServer&& other) noexcept = default;
 HttpServer::~HttpServer() {
   if (state_ != nullptr) state_->RemoveOwnSocket();
+}
+
+std::string MachineName() {
+  error_code error;
+  const std::string name = asio::ip::host_name(error);
+  return error ? "" : name;
 }
 
 Result<HttpServer> HttpServer::Listen(ServerOptions options) {

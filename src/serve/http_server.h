@@ -28,6 +28,9 @@ struct ServerOptions {
   std::string content_policy;  // header of every answer
 };
 
+// As others in its network may call it; "": it has no name.
+std::string MachineName();
+
 class HttpServer {
  public:
   // Listens from here on. Errors (kUsage): the port is in use; (kOutput): the socket cannot be

@@ -336,9 +336,9 @@ class ViewTest(unittest.TestCase):
             path = os.path.join(folder, "it's; touch $HOME.sock")
             with Viewer(TRAIN, "--socket", path) as viewer:
                 line = viewer.tool.stdout.readline()
-                command = re.match("From another machine: (.*) THIS_HOST,", line)[1]
+                command = re.match("From another machine: (.*), then", line)[1]
                 self.assertEqual(shlex.split(command),
-                                 ["ssh", "-C", "-N", "-L", "8080:" + path])
+                                 ["ssh", "-C", "-N", "-L", "8080:" + path, socket.gethostname()])
 
     def test_unix_socket_of_somebody_else_stays(self):
         with tempfile.TemporaryDirectory() as folder:

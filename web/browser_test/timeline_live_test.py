@@ -104,7 +104,7 @@ class Live(unittest.TestCase):
         # What is recorded is there, and the page says what is to come.
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
         kinds = 'return [...new Set(batchlightTimeline.app.model.tracks.map(({kind}) => kind))]'
-        self.assertEqual(self.browser.run(kinds), ['thread', 'stream', 'memory', 'process', 'gpu'])
+        self.assertEqual(self.browser.run(kinds), ['process', 'thread', 'gpu', 'stream', 'memory'])
         self.assertIn('finding steps, phases and gaps', self.browser.text('.working'))
         self.browser.run('const {model} = batchlightTimeline.app; model.fold(model.tracks.find(({kind}) => kind === "thread"), false)')
         self.tell('partial no')
@@ -133,6 +133,12 @@ class Live(unittest.TestCase):
         runs = self.browser.run('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "steps").map(({run}) => run)')
         self.assertEqual(runs, [0, 1])
         self.wait('return /^aligned at step 10 of A/.test(document.querySelector(".compare-panel [role=status]")?.innerText)')
+        begin, end = self.browser.run('const {view, first} = batchlightTimeline.app.model; const {from, to} = first.info.steps[0];'
+                                      'return [(from[10] - view.from) / (to[10] - from[10]), (view.to - to[10]) / (to[10] - from[10])]')
+        self.assertAlmostEqual(begin, 1, places=2)
+        self.assertAlmostEqual(end, 1, places=2)
+        self.browser.run('batchlightTimeline.app.stage.region.focus()')
+        self.browser.keys('0')
         # Where they are aligned elsewhere, both together are longer: all of it stays in the picture.
         before = self.browser.run('return batchlightTimeline.app.model.whole.to')
         self.browser.type('.compare-panel input', '12')

@@ -60,6 +60,9 @@ class Timeline(unittest.TestCase):
         self.browser.wait_for('.region')
         self.wait('return batchlightTimeline.counts().items > 0')
         self.settle()
+        if not fragment:
+            self.opened_at = self.view()
+            self.press('0')
 
     def settle(self):
         """The first frame may know only the pinned rows: the window is measured after it."""
@@ -97,6 +100,7 @@ class Timeline(unittest.TestCase):
         self.frame()
 
     def frame(self):
+        self.browser.wait_frames(2)  # the first asks for what it lacks
         self.wait('return !batchlightTimeline.app.model.first.cache.busy')
         self.browser.wait_frames(2)
 
@@ -126,6 +130,15 @@ class Timeline(unittest.TestCase):
                              '      sum += data.merged.reduce((a, b) => a + b, 0);'
                              'return sum')
         self.assertEqual(merged, self.events)
+
+    def test_it_opens_within_the_loop(self):
+        begin, end = self.opened_at
+        steps = self.run_js('const {from, to} = batchlightTimeline.app.model.first.info.steps[0];'
+                            'return from.map((start, i) => [start, to[i]])')
+        self.assertEqual([i for i, step in enumerate(steps) if step[0] >= begin and step[1] <= end], [1, 2, 3])
+        self.assertLess(self.view()[0], begin)  # the key 0
+        self.open('#from=1000&to=2000')
+        self.assertEqual(self.view(), [1000, 2000])
 
     def test_pixels_stand_where_the_times_are(self):
         for scale in (1, 2):
@@ -344,6 +357,7 @@ class Timeline(unittest.TestCase):
                   '"rank 0, train.py (pid 4711),GPU 0,Idle"')
 
     def test_a_name_stays_while_its_rows_scroll(self):
+        self.browser.click('#dock-tab-range')
         self.run_js('document.querySelector(".dock").style.height = "720px"')  # leaves less than all tracks need
         self.browser.wait_frames(3)
         self.run_js('document.querySelector(".scroller").scrollTop = '

@@ -138,13 +138,17 @@ class Planner {
   // An input that says no rank gets the lowest that is free, if something ties it to the others.
   Status AssignRanks() {
     if (kept_.size() < 2) return {};
-    const InputIdentity& first = inputs_[kept_.front()];
     int32_t next = 0;
     for (const size_t i : kept_) {
       const InputIdentity& input = inputs_[i];
       if (!input.ranks.empty()) continue;
-      if (i != kept_.front() && !Tied(first, input)) {
-        return SeveralJobs(first, input, "neither rank, job nor communicator ties them together");
+      const bool tied = std::any_of(kept_.begin(), kept_.end(), [&](size_t other) {
+        return other != i && Tied(inputs_[other], input);
+      });
+      if (!tied) {
+        const size_t other = kept_[i == kept_.front() ? 1 : 0];
+        return SeveralJobs(inputs_[other], input,
+                           "neither rank, job nor communicator ties them together");
       }
       while (ranks_.contains(next)) ++next;
       ranks_.insert(next);

@@ -102,6 +102,7 @@ TEST(JobInputs, WhoDoesNotSayItsRankGetsOneIfSomethingTiesItToTheOthers) {
   InputIdentity other = Input("b", {});
   other.command = "another.py";
   EXPECT_FALSE(PlanJob(std::vector<InputIdentity>{Input("a", {0}), other}).ok());
+  EXPECT_FALSE(PlanJob(std::vector<InputIdentity>{other, Input("a", {0})}).ok());
   InputIdentity a = Input("a", {0});
   a.communicators = other.communicators = {77};
   EXPECT_TRUE(PlanJob(std::vector<InputIdentity>{a, other}).ok());

@@ -178,17 +178,17 @@ class Reader {
 };
 
 void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
+  const std::string machine = serve::MachineName();
+  const std::string host = machine.empty() ? "THIS_HOST" : ShellPath(machine);
   std::printf("%s\n", url.c_str());
   if (options.socket.empty()) {
     std::printf(
-        "From another machine: ssh -C -N -L %u:127.0.0.1:%u THIS_HOST, then open the same address "
-        "there."
+        "From another machine: ssh -C -N -L %u:127.0.0.1:%u %s, then open the same address there."
         "\n",
-        port, port);
+        port, port, host.c_str());
   } else {
-    std::printf(
-        "From another machine: ssh -C -N -L 8080:%s THIS_HOST, then open that address there.\n",
-        ShellPath(options.socket).c_str());
+    std::printf("From another machine: ssh -C -N -L 8080:%s %s, then open that address there.\n",
+                ShellPath(options.socket).c_str(), host.c_str());
   }
   std::printf("Ctrl+C ends it.\n");
   std::fflush(stdout);

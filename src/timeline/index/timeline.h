@@ -96,7 +96,11 @@ class Timeline {
   EventPlace PlaceOf(uint32_t ref) const;
 
   // For those who build it.
-  static constexpr size_t kTrackKinds = 12;
+#define TRACK_KIND(Name, key) +1
+  static constexpr size_t kTrackKinds = 0
+#include "timeline/index/track_kinds.def"
+#undef TRACK_KIND
+      ;
   Events& events() { return events_; }
   Names& names() { return names_; }
   std::vector<Group>& groups() { return groups_; }

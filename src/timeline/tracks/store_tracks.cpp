@@ -67,17 +67,26 @@ class Builder {
     group_ = -1;
     process_ = process;
     parent_ = -1;
-    AddDerived(-1);
+    AddDerived(-1, false);
+    AddDevices();
     AddThreads();
     AddLists(-1);
+    AddDerived(-1, true);
+    process_group_ = -1;
+  }
+
+  // Above the threads, whose calls nest deep: what a GPU waits for is the first question.
+  void AddDevices() {
     for (const int64_t device : Devices()) {
       device_ = device;
       parent_ = EnsureProcessGroup();
       group_ = -1;
-      AddDerived(device);
+      AddDerived(device, false);
       AddLists(device);
+      AddDerived(device, true);
     }
-    process_group_ = -1;
+    parent_ = -1;
+    group_ = -1;
   }
 
   std::vector<int64_t> Devices() const {
@@ -144,10 +153,12 @@ class Builder {
     fills_.push_back(std::move(fill));
   }
 
-  void AddDerived(int64_t device) {
+  // Either those with events or the counters, which stand below what is counted.
+  void AddDerived(int64_t device, bool counters) {
     const auto found = derived_of_.find({process_, device});
     if (found == derived_of_.end()) return;
     for (const size_t i : found->second) {
+      if (derived_[i].track.series_titles.empty() == counters) continue;
       Add(std::move(derived_[i].track), std::move(derived_[i].fill));
     }
   }
@@ -189,28 +200,38 @@ class Builder {
 
   void AddThreads() {
     size_t shown = 0;
-    size_t python_shown = 0;  // Python nests deep: the first thread's is shown in full
     for (const ThreadId thread : ThreadsOfProcess()) {
-      if (threads_.HasCalls(thread)) {
-        Add({.kind = TrackKind::kThread,
-             .title = ThreadTitle(thread),
-             .open = shown++ < kOpenThreads},
-            [this, thread](Track& track) {
-              RowFiller<NestedLanes> rows(track);
-              threads_.VisitCallsOf(thread, [&](uint32_t ref, int64_t start_ns, int64_t end_ns) {
-                rows.Add(ref, start_ns, end_ns);
-              });
-              rows.Finish();
-            });
+      const bool calls = threads_.Has(thread, ThreadPart::kCalls);
+      if (calls) {
+        AddPart<NestedLanes>(thread, ThreadPart::kCalls,
+                             {.kind = TrackKind::kThread,
+                              .title = ThreadTitle(thread),
+                              .open = shown++ < kOpenThreads});
       }
-      AddDerivedOf(thread, python_shown++ == 0);
-      if (threads_.HasStartEndRanges(thread)) {
-        Add({.kind = TrackKind::kRanges, .title = "start/end ranges of " + ThreadTitle(thread)},
-            [this, thread](Track& track) {
-              FillRows<FreeLanes>(timeline_.events(), threads_.StartEndRangesOf(thread), track);
-            });
+      if (threads_.Has(thread, ThreadPart::kImports)) {
+        AddPart<NestedLanes>(thread, ThreadPart::kImports,
+                             {.kind = TrackKind::kImports,
+                              .title = "imports of " + ThreadTitle(thread),
+                              .open = !calls && shown++ == 0});
+      }
+      AddDerivedOf(thread, !calls && shown++ == 0);
+      if (threads_.Has(thread, ThreadPart::kStartEndRanges)) {
+        AddPart<FreeLanes>(
+            thread, ThreadPart::kStartEndRanges,
+            {.kind = TrackKind::kRanges, .title = "start/end ranges of " + ThreadTitle(thread)});
       }
     }
+  }
+
+  template <typename Lanes>
+  void AddPart(ThreadId thread, ThreadPart part, Track track) {
+    Add(std::move(track), [this, thread, part](Track& filled) {
+      RowFiller<Lanes> rows(filled);
+      threads_.Visit(thread, part, [&](uint32_t ref, int64_t start_ns, int64_t end_ns) {
+        rows.Add(ref, start_ns, end_ns);
+      });
+      rows.Finish();
+    });
   }
 
   void AddLists(int64_t device) {

@@ -17,7 +17,7 @@ struct TrackPlan {
   std::function<void(Track& track)> fill;
 };
 
-// Adds groups and tracks: of each process its `derived` tracks first.
+// Adds groups and tracks: of each process steps and phases, its GPUs, its threads, its counters.
 void AddStoreTracks(Timeline& timeline, std::vector<TrackPlan> derived);
 
 // Puts events into rows, each as `lanes` places it, and summarizes them. By start, then longest.

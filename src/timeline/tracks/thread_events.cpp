@@ -11,6 +11,7 @@ ThreadTables::ThreadTables(const Timeline& timeline) : timeline_(timeline) {
     if (table == nullptr || table->rows == 0) return;
     sources_.push_back({&thread, table->first_ref});
     if (key == NvtxRangesTable::kName) ranges_ref_ = table->first_ref;
+    if (key == PhaseCallsTable::kName) phases_ref_ = table->first_ref;
   };
 #define THREAD_TABLE(member, title, name) add(#member, store.member.thread);
 #define INSTANT_TABLE(member, title, name) add(#member, store.member.thread);
@@ -23,10 +24,16 @@ ThreadTables::RefRange ThreadTables::RowsOf(const Source& source, ThreadId threa
           source.first_ref + static_cast<uint32_t>(end - source.thread->begin())};
 }
 
-bool ThreadTables::IsStartEnd(uint32_t ref) const {
+ThreadPart ThreadTables::PartOf(uint32_t ref) const {
   const NvtxRangesTable& ranges = timeline_.store().nvtx_ranges;
-  return ref >= ranges_ref_ && ref - ranges_ref_ < ranges.size() &&
-         ranges.style[ref - ranges_ref_] == NvtxStyle::kStartEnd;
+  if (ref >= ranges_ref_ && ref - ranges_ref_ < ranges.size()) {
+    const bool start_end = ranges.style[ref - ranges_ref_] == NvtxStyle::kStartEnd;
+    return start_end ? ThreadPart::kStartEndRanges : ThreadPart::kCalls;
+  }
+  const PhaseCallsTable& phases = timeline_.store().phase_calls;
+  const bool import = ref >= phases_ref_ && ref - phases_ref_ < phases.size() &&
+                      phases.phase[ref - phases_ref_] == Phase::kImport;
+  return import ? ThreadPart::kImports : ThreadPart::kCalls;
 }
 
 std::vector<ThreadTables::Cursor> ThreadTables::CursorsOf(ThreadId thread) const {
@@ -40,32 +47,14 @@ std::vector<ThreadTables::Cursor> ThreadTables::CursorsOf(ThreadId thread) const
   return cursors;
 }
 
-std::vector<uint32_t> ThreadTables::StartEndRangesOf(ThreadId thread) const {
-  std::vector<uint32_t> refs;
-  for (const Source& source : sources_) {
-    if (source.first_ref != ranges_ref_) continue;
-    const RefRange rows = RowsOf(source, thread);
-    for (uint32_t ref = rows.at; ref < rows.end; ++ref) {
-      if (IsStartEnd(ref)) refs.push_back(ref);
-    }
-  }
-  return refs;
-}
-
-bool ThreadTables::HasCalls(ThreadId thread) const {
+bool ThreadTables::Has(ThreadId thread, ThreadPart part) const {
   for (const Source& source : sources_) {
     const RefRange rows = RowsOf(source, thread);
-    if (rows.at == rows.end) continue;
-    if (source.first_ref != ranges_ref_) return true;
     for (uint32_t ref = rows.at; ref < rows.end; ++ref) {
-      if (!IsStartEnd(ref)) return true;
+      if (PartOf(ref) == part) return true;
     }
   }
   return false;
-}
-
-bool ThreadTables::HasStartEndRanges(ThreadId thread) const {
-  return !StartEndRangesOf(thread).empty();
 }
 
 }  // namespace batchlight::timeline

@@ -9,28 +9,32 @@
 
 namespace batchlight::timeline {
 
+// The events of a thread that have rows of their own.
+enum class ThreadPart : uint8_t {
+  kCalls,
+  kStartEndRanges,  // do not nest
+  kImports,         // nest deep, at the start, and would leave the calls' rows empty from then on
+};
+
 class ThreadTables {
  public:
   explicit ThreadTables(const Timeline& timeline);
 
-  // visit(ref, start_ns, end_ns), by start, then longest, then the order of the tables. Start/end
-  // ranges are apart, since they do not nest. `thread` may be None: events on no thread that is
-  // known.
+  // visit(ref, start_ns, end_ns), by start, then longest, then the order of the tables. `thread`
+  // may be None: events on no thread that is known.
   template <typename Visitor>
-  void VisitCallsOf(ThreadId thread, Visitor&& visit) const {
+  void Visit(ThreadId thread, ThreadPart part, Visitor&& visit) const {
     std::vector<Cursor> cursors = CursorsOf(thread);
     while (!cursors.empty()) {
       Cursor* best = cursors.data();
       for (Cursor& cursor : std::span(cursors).subspan(1)) {
         if (cursor.ComesBefore(*best)) best = &cursor;
       }
-      if (!IsStartEnd(best->at)) visit(best->at, best->start_ns, best->end_ns);
+      if (PartOf(best->at) == part) visit(best->at, best->start_ns, best->end_ns);
       if (!best->Next(timeline_.events())) cursors.erase(cursors.begin() + (best - cursors.data()));
     }
   }
-  std::vector<uint32_t> StartEndRangesOf(ThreadId thread) const;
-  bool HasCalls(ThreadId thread) const;
-  bool HasStartEndRanges(ThreadId thread) const;
+  bool Has(ThreadId thread, ThreadPart part) const;
 
  private:
   struct Source {
@@ -63,11 +67,12 @@ class ThreadTables {
   };
   static RefRange RowsOf(const Source& source, ThreadId thread);
   std::vector<Cursor> CursorsOf(ThreadId thread) const;
-  bool IsStartEnd(uint32_t ref) const;
+  ThreadPart PartOf(uint32_t ref) const;
 
   const Timeline& timeline_;
   std::vector<Source> sources_;
   uint32_t ranges_ref_ = kNoRef;  // first of nvtx_ranges
+  uint32_t phases_ref_ = kNoRef;  // first of phase_calls
 };
 
 }  // namespace batchlight::timeline

@@ -7,7 +7,10 @@
 namespace batchlight::timeline {
 namespace {
 
-std::string_view UnitOf(UsageUnit unit) { return unit == UsageUnit::kProcessors ? "" : "bytes"; }
+std::string_view UnitOf(UsageUnit unit) {
+  if (unit == UsageUnit::kProcessors) return "";
+  return unit == UsageUnit::kBytes ? "bytes" : "bytes/s";
+}
 
 std::string TitleOf(const UsageSeries& series) {
   const std::string title = series.process.IsNone() ? "machine: " + series.title : series.title;

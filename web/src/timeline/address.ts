@@ -1,11 +1,12 @@
 // Keeps the address telling what is shown, and goes where an address points.
 import type {App} from "./app";
-import {stepAt} from "./data/steps";
+import {stepAt, typicalSteps} from "./data/steps";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
 
 const kSettleMs = 400;
+const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 
 export class Address {
   private timer = 0;
@@ -47,6 +48,23 @@ export class Address {
       void app.actions.longest({text: state.find}, 0);
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.sel) void app.actions.select(run, state.sel, state.from === undefined);
+    if (kPlaces.every((key) => state[key] === undefined)) this.goToTypicalSteps();
+  }
+
+  // What is not told to go anywhere begins within the loop, not with start-up. A run that goes on
+  // is followed, two runs are compared from their starts, and who has moved stays there.
+  private goToTypicalSteps(): void {
+    const {model} = this.app;
+    const {info} = model.first;
+    const {from, to} = model.view;
+    const moved = from !== model.whole.from || to !== model.whole.to;
+    const at = typicalSteps(info);
+    if (!at || moved || info.growing || model.runs.length > 1) return;
+    const steps = info.steps[0];
+    model.show(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
+    const [first, last] = [steps.number[at.first], steps.number[at.last]];
+    this.app.say(
+      `Steps ${first} to ${last} of ${steps.count}, as long as most. 0 shows the whole run.`);
   }
 
   private goToStep(number: number): void {
@@ -81,11 +99,10 @@ export class Address {
   private write(): void {
     const {model} = this.app;
     const {selected, range} = model;
-    const whole = model.view.from <= model.whole.from && model.view.to >= model.whole.to;
     const state: UrlState = {
       hash: model.first.info.hash,
-      from: whole ? undefined : model.view.from,
-      to: whole ? undefined : model.view.to,
+      from: model.view.from,
+      to: model.view.to,
       find: model.found?.text,
       sel: selected && selected.run === model.first
         ? {table: selected.event.table, row: selected.event.row}

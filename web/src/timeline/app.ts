@@ -28,6 +28,7 @@ import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
 import type {RunView} from "./state/model";
+import {framed} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
 
@@ -111,11 +112,11 @@ export class App {
       },
     ];
     if (model.runs.length < 2) return panels;
-    const compare = new ComparePanel(model, () => {
+    const compare = new ComparePanel(model, (first) => {
       const {from, to} = this.motion.goal;
       const wasWhole = from <= model.whole.from && to >= model.whole.to;
       model.whole = wholeOfAll(model.runs);
-      if (wasWhole) this.motion.jump(model.whole);
+      if (wasWhole) this.motion.jump(first ? framed(first, model.whole, 1) : model.whole);
       model.changed("layout");
     });
     return [{id: "compare", label: "Compare", element: compare.element}, ...panels];

@@ -29,6 +29,24 @@ export function loopOf({info}: RunView): {from: number; to: number}|null {
   return {from: first.from[1], to: first.to[first.count - 1]};
 }
 
+const kShown = 3;  // steps of the first picture
+
+// Steps of the first training process to open at, by their places: as long together as steps
+// usually are, so that neither start-up nor a validation fills the picture. null: there are too
+// few.
+export function typicalSteps({steps}: RunAnswer): {first: number; last: number}|null {
+  const {from, to, count} = steps[0] ?? {count: 0};
+  if (count < kShown) return null;
+  const shown = Math.min(kShown, count - 1);
+  const lengths = from.slice(1).map((start, i) => to[i + 1] - start).sort((a, b) => a - b);
+  const usual = shown * lengths[lengths.length >> 1];
+  let first = 1;
+  const off = (i: number): number => Math.abs(to[i + shown - 1] - from[i] - usual);
+  for (let i = 2; i + shown <= count; ++i)
+    if (off(i) < off(first)) first = i;
+  return {first, last: first + shown - 1};
+}
+
 // The step of the first training process that a time lies in, by its place; -1: none.
 export function stepAt({steps}: RunAnswer, time: number): number {
   const first = steps[0];

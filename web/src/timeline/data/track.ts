@@ -24,7 +24,7 @@ function groupId(run: number, group: number): number {
   return group < 0 ? -1 : run * kPerRun + kGroups + group;
 }
 
-// A group's tracks stand before the groups in it.
+// A group stands where its first track does among the tracks around it.
 export function tracksOf(run: RunAnswer, index: number): Track[] {
   const groups = run.groups.map((group): Track => ({
     id: groupId(index, group.id),
@@ -46,7 +46,13 @@ export function tracksOf(run: RunAnswer, index: number): Track[] {
     rows: track.rows,
     open: track.open,
   }));
-  return [...tracks, ...groups];
+  const place = new Map<number, number>();  // of a group: its first track's id
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  for (const track of tracks)
+    for (let at = byId.get(track.parent); at && !place.has(at.id); at = byId.get(at.parent))
+      place.set(at.id, track.id);
+  const placeOf = ({id, rows}: Track): number => rows > 0 ? id : place.get(id) ?? Infinity;
+  return [...groups, ...tracks].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 export function childrenOf(tracks: readonly Track[]): Map<number, Track[]> {

@@ -10,6 +10,7 @@ import {kLeastLabelled, fitted, visiblePart} from "./labels";
 const kPad = 4;
 const kHidden = 4;  // px of a row that may be hidden without taking its label
 const kMost = 600;  // labels in a frame
+const kSeriesHeight = 14;
 
 // A step is called by its number, anything else by its name.
 function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|undefined {
@@ -18,6 +19,11 @@ function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|u
     if (number !== undefined) return `step ${number}`;
   }
   return run.names.label(items.name[item]);
+}
+
+function measured({unit, max}: {unit: string; max: number}): string {
+  if (!unit.startsWith("bytes")) return significant(max);
+  return bytes(max) + unit.slice("bytes".length);
 }
 
 export class LabelLayer {
@@ -48,16 +54,21 @@ export class LabelLayer {
     }
   }
 
-  // What each row of a counter is, and how high it is.
-  series(target: CanvasRenderingContext2D, lanes: readonly Lane[], color: string): void {
+  // What each row of a counter is and how high it is, legible over its line.
+  series(
+    target: CanvasRenderingContext2D, lanes: readonly Lane[], color: string, ground: string): void {
     target.font = this.font;
     target.textBaseline = "middle";
-    target.fillStyle = color;
     for (const {block, depth, y, top} of lanes) {
       const {counter, series} = block.track.info ?? {};
       if (!counter || top > y + kHidden) continue;
-      const most = counter.unit === "bytes" ? bytes(counter.max) : significant(counter.max);
-      target.fillText(`${series?.[depth] ?? ""}  (height: ${most})`, kPad, y + 7);
+      const text = `${series?.[depth] ?? ""}, 0 to ${measured(counter)}`;
+      target.globalAlpha = 0.8;
+      target.fillStyle = ground;
+      target.fillRect(0, y, target.measureText(text).width + 2 * kPad, kSeriesHeight);
+      target.globalAlpha = 1;
+      target.fillStyle = color;
+      target.fillText(text, kPad, y + kSeriesHeight / 2);
     }
   }
 

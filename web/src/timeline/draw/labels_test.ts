@@ -46,14 +46,15 @@ test("a moment shows the digits that tell ticks apart", () => {
 
 test("labels never lie on each other", () => {
   const label = (x: number, width: number): {x: number; width: number} => ({x, width});
-  assert.deepEqual(apart([label(0, 40), label(44, 40), label(48, 40), label(100, 40)], 8),
+  assert.deepEqual(apart([label(0, 40), label(44, 40), label(48, 40), label(100, 40)], 8, 140),
     [true, false, true, true]);
+  assert.deepEqual(apart([label(0, 40), label(100, 41)], 8, 140), [true, false]);
   // Uneven steps, wide numbers: whatever is drawn is apart.
   let seed = 1;
   const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
   let x = 0;
   const labels = Array.from({length: 500}, () => label(x += random() * 90, 20 + random() * 60));
-  const drawn = labels.filter((_, i) => apart(labels, 8)[i]);
+  const drawn = labels.filter((_, i) => apart(labels, 8, Infinity)[i]);
   for (let i = 1; i < drawn.length; ++i)
     assert.ok(drawn[i].x >= drawn[i - 1].x + drawn[i - 1].width + 8);
   assert.ok(drawn.length > 100);

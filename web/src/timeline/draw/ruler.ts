@@ -17,16 +17,16 @@ export function ticks(from: number, to: number, distance: number): number[] {
   return found;
 }
 
-// Which labels of a line can be drawn without one on another: of two that touch the first. `x`
-// ascends.
+// Which labels of a line can be drawn whole: of two that touch the first, and none beyond `end`.
+// `x` ascends.
 export function apart(labels: readonly {
   x: number;
   width: number
-}[], gap: number): boolean[] {
-  let end = -Infinity;
+}[], gap: number, end: number): boolean[] {
+  let taken = -Infinity;
   return labels.map(({x, width}) => {
-    if (x < end) return false;
-    end = x + width + gap;
+    if (x < taken || x + width > end) return false;
+    taken = x + width + gap;
     return true;
   });
 }

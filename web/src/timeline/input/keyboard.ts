@@ -29,6 +29,7 @@ export class Keyboard {
     if (this.app.help.lettersOff && event.key.length === 1 && !event.ctrlKey && action !== "help")
       return;
     event.preventDefault();
+    this.app.say("");  // what the key before had to say is over
     this.does[action]?.();
   }
 

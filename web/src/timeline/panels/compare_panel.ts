@@ -5,14 +5,25 @@ import {time} from "../../format";
 import {tabs} from "../../views/tabs";
 import type {CompareAnswer, RangeTable} from "../data/protocol";
 import type {Model} from "../state/model";
+import type {Span} from "../state/viewport";
 import {tableBox} from "./range_panel";
+
+// A time and what it changed by are compared at a glance.
+function inOneUnit({columns, rows, ...table}: RangeTable): RangeTable {
+  const times = columns.map(({unit}) => unit === "ns");
+  const amounts =
+    rows.flatMap((row) => row.map((cell, i) => times[i] ? Math.abs(Number(cell ?? 0)) : 0));
+  const largest = amounts.reduce((most, one) => Math.max(most, one), 0);
+  const shared = columns.map((column, i) => times[i] ? {...column, largest} : column);
+  return {...table, columns: shared, rows};
+}
 
 export class ComparePanel {
   readonly element = h("div", {class: "compare-panel"});
   private readonly said = h("span", {class: "muted", role: "status"});
   private pairs: {a: number; b: number}[] = [];
 
-  constructor(private readonly model: Model, private readonly onAlign: () => void) {
+  constructor(private readonly model: Model, private readonly onAlign: (first: Span|null) => void) {
     void this.load();
   }
 
@@ -22,7 +33,7 @@ export class ComparePanel {
     try {
       const {tables, steps} = await this.model.first.source.call<CompareAnswer>("compare");
       this.pairs = steps;
-      shown = tables.filter(({rows}) => rows.length > 0);
+      shown = tables.filter(({rows}) => rows.length > 0).map(inOneUnit);
     } catch (error) {
       problem = (error as Error).message;
       this.pairs = this.sameNumbers();
@@ -66,9 +77,11 @@ export class ComparePanel {
     if (i < 0 || j < 0) return;
     runB.offset = stepsA.from[i] + runA.offset - stepsB.from[j];
     const [longA, longB] = [stepsA.to[i] - stepsA.from[i], stepsB.to[j] - stepsB.from[j]];
+    const first = this.said.textContent === "";
     this.said.textContent =
       `aligned at step ${a} of A (${time(longA)}) and ${b} of B (${time(longB)})`;
-    this.onAlign();
+    this.onAlign(
+      first ? {from: stepsA.from[i] + runA.offset, to: stepsA.to[i] + runA.offset} : null);
     this.model.changed("view");
   }
 }

@@ -55,10 +55,12 @@ export class Dock {
     this.listenToGrip(grip);
     this.show(panels[0].id, false);
     this.setOpen(true);
+    this.element.classList.add("waiting");  // low, until there is something to show
   }
 
   show(id: string, open = true): void {
     this.shown = id;
+    this.element.classList.remove("waiting");
     this.panels.forEach((panel, i) => {
       const chosen = panel.id === id;
       this.buttons[i].setAttribute("aria-selected", String(chosen));
@@ -87,6 +89,7 @@ export class Dock {
   private listenToGrip(grip: HTMLElement): void {
     const resize = (height: number): void => {
       const most = window.innerHeight * 0.8;
+      this.element.classList.remove("waiting");
       this.element.style.height = `${Math.min(most, Math.max(kLeastPx, height))}px`;
     };
     grip.addEventListener("pointerdown", (event) => grip.setPointerCapture(event.pointerId));

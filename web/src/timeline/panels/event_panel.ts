@@ -22,6 +22,8 @@ const kLinkWords: Record<string, [string, string]> = {
   owner: ["its work", "work of"],
 };
 
+const kTouch = matchMedia("(pointer: coarse)").matches;
+
 export class EventPanel {
   readonly element = h("div", {class: "event-panel"});
 
@@ -36,7 +38,8 @@ export class EventPanel {
     const {selected} = this.model;
     if (!selected) {
       this.element.replaceChildren(h("p", {class: "muted"},
-        "Click an event, or press an arrow key. W S zoom, A D move, ? lists all keys."));
+        kTouch ? "Tap an event. Two fingers zoom, one moves."
+               : "Click an event, or press an arrow key. W S zoom, A D move, ? lists all keys."));
       return;
     }
     const {run, event} = selected;

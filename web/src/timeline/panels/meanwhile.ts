@@ -8,7 +8,7 @@ import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
 
 const kGaps = ["gpu_idle", "gpu_idle_causes"];
-const kKinds = ["thread", "python"];
+const kKinds = ["thread", "imports", "python"];
 const kMostTracks = 8;
 const kShown = 3;
 const kSteps = 256;     // of the gap, in which it is looked at

@@ -142,7 +142,7 @@ export class Stage {
     target.setTransform(rows.scale, 0, 0, rows.scale, 0, 0);
     this.labels.hatch(target, boxes, inks.page.muted);
     this.labels.draw(target, boxes, rows.width);
-    this.labels.series(target, this.lanes, inks.page.text);
+    this.labels.series(target, this.lanes, inks.page.text, inks.page.surface);
     const {pinnedHeight} = model.layout;
     if (pinnedHeight === 0) return;
     target.fillStyle = inks.page.muted;

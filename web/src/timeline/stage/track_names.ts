@@ -37,7 +37,8 @@ export class TrackNames {
   draw(): void {
     const {layout, scroll} = this.model;
     this.pinnedBox.style.height = `${layout.pinnedHeight}px`;
-    this.pinnedBox.replaceChildren(...layout.pinned.map((block) => this.row(block, block.top)));
+    this.pinnedBox.replaceChildren(
+      ...layout.pinned.map((block) => this.row(block, block.top, 0, this.whose(block))));
     const rows: HTMLElement[] = [];
     for (let i = blockAt(layout.blocks, scroll); i < layout.blocks.length; ++i) {
       const top = layout.pinnedHeight + layout.blocks[i].top - scroll;
@@ -52,7 +53,18 @@ export class TrackNames {
       });
   }
 
-  private row(block: Block, top: number, least = 0): HTMLElement {
+  // Of pinned tracks of one name, the rank: what they stand in is not around them.
+  private whose({track}: Block): string {
+    const {model} = this;
+    const {name, run, info} = track;
+    const alike =
+      model.layout.pinned.filter(({track: one}) => one.name === name && one.run === run);
+    const group = model.runOf(track).info.groups.find(({id}) => id === info?.group);
+    if (alike.length < 2 || !group) return name;
+    return `${name}, ${group.rank >= 0 ? `rank ${group.rank}` : group.title}`;
+  }
+
+  private row(block: Block, top: number, least = 0, called = block.track.name): HTMLElement {
     const {track, folds, open, level} = block;
     const {model} = this;
     const twist = folds ? h("button", {
@@ -77,7 +89,7 @@ export class TrackNames {
                                : null;
     const run =
       model.runs.length > 1 && track.rows > 0 ? h("b", {class: "run"}, "AB"[track.run]) : null;
-    const name = h("span", {class: "track-name", title: track.name}, track.name);
+    const name = h("span", {class: "track-name", title: called}, called);
     const row =
       h("div", {class: track.rows > 0 ? "track" : "track heading"}, twist, run, name, pin);
     row.style.top = `${top}px`;

@@ -40,7 +40,7 @@ export function layOut(tracks: readonly Track[], choices: Choices): Layout {
   const add = (track: Track, level: number): void => {
     if ((wanted && !wanted.has(track.id)) || choices.pinned.includes(track.id)) return;
     const inside = children.get(track.id) ?? [];
-    const folds = inside.length > 0 || track.rows > 1;
+    const folds = inside.length > 0 || track.rows > 1 || isCounter(track);
     const open = choices.filter !== "" || (choices.open.get(track.id) ?? track.open);
     const block = blockOf(track, level, folds, open, top);
     blocks.push(block);
@@ -61,16 +61,20 @@ function pinnedBlocks(tracks: readonly Track[], choices: Choices): Block[] {
     const track = tracks.find((one) => one.id === id);
     if (!track || track.rows === 0) continue;
     const open = choices.open.get(id) ?? track.open;
-    const block = blockOf(track, 0, track.rows > 1, open, top);
+    const block = blockOf(track, 0, track.rows > 1 || isCounter(track), open, top);
     blocks.push(block);
     top += block.height;
   }
   return blocks;
 }
 
+function isCounter({info}: Track): boolean {
+  return info?.counter !== undefined;
+}
+
 function blockOf(track: Track, level: number, folds: boolean, open: boolean, top: number): Block {
   const rows = open ? track.rows : Math.min(1, track.rows);
-  const rowHeight = track.info?.counter ? kCounterHeight : kRowHeight;
+  const rowHeight = open && isCounter(track) ? kCounterHeight : kRowHeight;
   const height = rows === 0 ? kHeadingHeight : rows * rowHeight + kGap;
   return {track, level, top, height, rows, rowHeight, folds, open};
 }

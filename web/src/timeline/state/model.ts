@@ -56,6 +56,8 @@ export interface Found {
 export type Change =
   "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run"|"names";
 
+const kPinnedRanks = 4;  // more take room from what else there is
+
 export class Model {
   readonly view: Viewport;
   layout: Layout = {pinned: [], pinnedHeight: 0, blocks: [], height: 0};
@@ -135,11 +137,14 @@ export class Model {
     this.changed("layout");
   }
 
-  // The steps of each run, until the reader pins something else.
+  // The steps of each run, until the reader pins something else; of few ranks those of each.
   pinSteps(): void {
     if (this.pinsChosen) return;
-    this.pinned =
-      this.tracks.filter(({kind}) => kind === "steps").slice(0, this.runs.length).map(({id}) => id);
+    const steps = this.tracks.filter(({kind}) => kind === "steps");
+    const few = this.runs.length === 1 && steps.length <= kPinnedRanks;
+    const pinned =
+      few ? steps : steps.filter(({run}, i) => steps.findIndex((one) => one.run === run) === i);
+    this.pinned = pinned.map(({id}) => id);
     this.changed("layout");
   }
 
