@@ -106,6 +106,9 @@ def main(words):
     return status
 
 
+_OWN_SHARE = 0.05
+
+
 def _top(parser, flags, command, first):
     """Patterns of the functions that --top asks for."""
     if flags.top is None and not flags.top_of:
@@ -114,7 +117,10 @@ def _top(parser, flags, command, first):
         record(["--trace=python", "--pytorch=none", "--output=" + first], command, first)
     rows = json.loads(output_of("table", "python_samples", "-f", "json", flags.top_of or first).decode() or "[]")
     rows = [row for row in rows if row["Total CPU (ns)"] > 0 and _is_own(row["File"], row["Function"])]
-    rows.sort(key=lambda row: -row["Total CPU (ns)"])
+    # Of a script that only calls its main function one line has all the time: nothing to be seen.
+    rows = [row for row in rows if row["Function"] != "<module>"
+            or row["Self CPU (ns)"] >= _OWN_SHARE * row["Total CPU (ns)"]] or rows
+    rows.sort(key=lambda row: (-row["Total CPU (ns)"], -row["Self CPU (ns)"]))
     patterns = []
     for row in rows:
         pattern = "%s:%s" % (row["File"], row["Function"])

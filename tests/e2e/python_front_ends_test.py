@@ -186,12 +186,21 @@ class FrontEnds(unittest.TestCase):
         """)
         text = self.well("kernprof", "-l", "-v", "--top", "3", script)
         self.assertRegex(text, r"\n +6 +\d+ .* sum\(\[i for i in range\(100\)\]\)\n")
-        self.assertRegex(text, r"\n +11 +1 .*  hot\(\)\n")  # of main, and the script calls main
-        self.assertEqual(text.count("Total time:"), 3, text)
+        self.assertRegex(text, r"\n +11 +1 .*  hot\(\)\n")  # of main; the script only calls it
+        self.assertEqual(text.count("Total time:"), 2, text)
         self.assertNotIn("Function: cold", text)
         self.assertEqual(self.batchlight("profile", "-o", "first", "--pytorch=none", DEBIAN, script).returncode, 0)
         text = self.well("kernprof", "-lv", "--top", "1", "--top-of", "first.batchlight", script)
         self.assertEqual(text.count("Total time:"), 1, text)
+        self.assertIn("Function: hot", text)
+        flat = self.script("""
+            import time
+            end = time.thread_time() + 0.5
+            while time.thread_time() < end:
+                sum([i for i in range(100)])
+        """)
+        text = self.well("kernprof", "-lv", "--top", "1", flat)
+        self.assertIn("Function: <module>", text)
         self.assertIn("--top needs -l", self.batchlight("kernprof", "--top", "3", script).stderr)
 
     def test_kernprof_with_memory(self):
