@@ -90,15 +90,15 @@ std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store,
   return ListOf(sums);
 }
 
-std::vector<CallsOfStack> SumOsCallsByStack(const Store& store) {
+std::vector<CallsOfStack> SumOsCallsByStack(const Store& store,
+                                            const std::vector<PythonStackId>& python_stacks) {
   std::map<StackKey, CallsOfStack> sums;
   const OsCallsTable& calls = store.os_calls;
   for (size_t row = 0; row < calls.size(); ++row) {
     if (calls.native_stack[row].IsNone()) continue;
     const int64_t ns = calls.end_ns[row] - calls.start_ns[row];
-    Count(
-        sums[{calls.thread[row], calls.native_stack[row], PythonStackId::None(), calls.name[row]}],
-        1, ns, ns);
+    Count(sums[{calls.thread[row], calls.native_stack[row], python_stacks[row], calls.name[row]}],
+          1, ns, ns);
   }
   return ListOf(sums);
 }
@@ -110,13 +110,14 @@ bool RunsPython(const Store& store, NativeFrameId frame) {
 }
 
 std::vector<CallsOfCaller> SumCallsByCaller(
-    const Store& store, const std::vector<PythonStackId>& python_stacks,
+    const Store& store, const std::vector<PythonStackId>& cuda,
+    const std::vector<PythonStackId>& os,
     const std::function<PythonFrameId(PythonStackId)>& line_of) {
   FrameOfFunction frame_of(store);
   std::map<std::tuple<StringId, std::vector<NativeFrameId>, PythonFrameId>, CallsOfCaller> sums;
-  std::vector<CallsOfStack> all = SumCudaCallsByStack(store, python_stacks);
-  const std::vector<CallsOfStack> os = SumOsCallsByStack(store);
-  all.insert(all.end(), os.begin(), os.end());
+  std::vector<CallsOfStack> all = SumCudaCallsByStack(store, cuda);
+  const std::vector<CallsOfStack> of_os = SumOsCallsByStack(store, os);
+  all.insert(all.end(), of_os.begin(), of_os.end());
   for (const CallsOfStack& of : all) {
     std::vector<NativeFrameId> callers = CallersOf(store, of.stack);
     for (NativeFrameId& caller : callers) caller = frame_of.Of(caller);

@@ -15,17 +15,18 @@ struct CallsOfStack {
   ThreadId thread;
   StringId call;
   NativeStackId stack;
-  PythonStackId python_stack;  // CUDA: where in Python; None = not recorded
+  PythonStackId python_stack;  // where in Python; None = not known
   uint64_t calls = 0;
   int64_t total_ns = 0;
   int64_t longest_ns = 0;
 };
 
 // By thread, stack and call; calls without a stack are left out. `python_stacks`: by row of
-// store.api_calls.
+// store.api_calls, or of store.os_calls.
 std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store,
                                               const std::vector<PythonStackId>& python_stacks);
-std::vector<CallsOfStack> SumOsCallsByStack(const Store& store);
+std::vector<CallsOfStack> SumOsCallsByStack(const Store& store,
+                                            const std::vector<PythonStackId>& python_stacks);
 
 // Whether a frame is the interpreter's, running Python code.
 bool RunsPython(const Store& store, NativeFrameId frame);
@@ -35,16 +36,17 @@ bool RunsPython(const Store& store, NativeFrameId frame);
 struct CallsOfCaller {
   StringId call;
   std::vector<NativeFrameId> callers;  // innermost first, at most three
-  PythonFrameId python_frame;          // the line of Python that calls them; None = not recorded
+  PythonFrameId python_frame;          // the line of Python that calls them; None = not known
   uint64_t calls = 0;
   int64_t total_ns = 0;
   int64_t longest_ns = 0;
 };
 
-// Of CUDA and of the C library, by total time, longest first. `line_of`: the line that a Python
-// stack stands for.
+// Of CUDA and of the C library, by total time, longest first. `cuda`, `os`: where in Python, by
+// row. `line_of`: the line that a Python stack stands for.
 std::vector<CallsOfCaller> SumCallsByCaller(
-    const Store& store, const std::vector<PythonStackId>& python_stacks,
+    const Store& store, const std::vector<PythonStackId>& cuda,
+    const std::vector<PythonStackId>& os,
     const std::function<PythonFrameId(PythonStackId)>& line_of);
 
 }  // namespace batchlight

@@ -93,14 +93,16 @@ TEST_F(CpuSums, CallsHaveTheFunctionsThatMadeThem) {
   store_.os_calls.Append({.start_ns = 5, .end_ns = 8, .name = Text("read")});  // without a stack
 
   std::vector<PythonStackId> python_stacks(store_.api_calls.size());
+  std::vector<PythonStackId> os_stacks(store_.os_calls.size());
   const std::vector<CallsOfStack> by_stack = SumCudaCallsByStack(store_, python_stacks);
   ASSERT_EQ(by_stack.size(), 3u);
   EXPECT_EQ(by_stack[0].calls, 2u);
   EXPECT_EQ(by_stack[0].total_ns, 16);
   EXPECT_EQ(by_stack[0].longest_ns, 9);
-  EXPECT_TRUE(SumOsCallsByStack(store_).empty());
+  EXPECT_TRUE(SumOsCallsByStack(store_, os_stacks).empty());
 
-  const std::vector<CallsOfCaller> by_caller = SumCallsByCaller(store_, python_stacks, nullptr);
+  const std::vector<CallsOfCaller> by_caller =
+      SumCallsByCaller(store_, python_stacks, os_stacks, nullptr);
   ASSERT_EQ(by_caller.size(), 2u);
   EXPECT_EQ(by_caller[0].total_ns, 30);
   EXPECT_EQ(by_caller[1].calls, 3u);

@@ -159,6 +159,51 @@ TEST_F(LineTimesTest, CallsHaveTheirOwnStackOrTheirOperators) {
   EXPECT_EQ(lines, (std::map<int64_t, uint32_t>{{150, 500}, {250, 0}, {260, 40}, {350, 0}}));
 }
 
+TEST_F(LineTimesTest, LongCallsHaveTheStackThatALookFoundMeanwhile) {
+  constexpr int64_t kMs = 1'000'000;
+  Store& tables = build.store();
+  const auto look = [&](ThreadId thread, int64_t from_ms, int64_t to_ms, uint32_t looks,
+                        uint32_t line) {
+    tables.python_samples.Append({.start_ns = from_ms * kMs,
+                                  .end_ns = to_ms * kMs,
+                                  .thread = thread,
+                                  .python_stack = Frame(kTrain, line, script),
+                                  .samples = looks});
+  };
+  const auto call = [&](ThreadId thread, int64_t from_ms, int64_t to_ms) {
+    tables.os_calls.Append({.start_ns = from_ms * kMs, .end_ns = to_ms * kMs, .thread = thread});
+  };
+  look(main, 0, 30, 3, 10);  // at 10, 20 and 30 ms
+  look(main, 30, 40, 1, 20);
+  look(autograd, 0, 100, 1, 30);
+  call(main, 11, 19);       // none of the looks
+  call(main, 12, 22);       // the second
+  call(main, 31, 41);       // the next
+  call(main, 31, 33);       // too short
+  call(main, 50, 90);       // none came
+  call(autograd, 90, 110);  // another thread's
+  build.ApiCall(main, "cudaStreamSynchronize", 32 * kMs, 45 * kMs);
+  store = build.Build();
+  const auto line_of = [&](PythonStackId stack) {
+    return stack.IsNone() ? 0
+                          : store.python_frames.line[store.python_stacks.frame[stack.row()].row()];
+  };
+  const std::vector<PythonStackId> stacks = PythonStacksOfOsCalls(store);
+  std::map<std::pair<int64_t, int64_t>, uint32_t> lines;
+  for (size_t row = 0; row < stacks.size(); ++row) {
+    lines[{store.os_calls.start_ns[row] / kMs, store.os_calls.end_ns[row] / kMs}] =
+        line_of(stacks[row]);
+  }
+  EXPECT_EQ(lines, (std::map<std::pair<int64_t, int64_t>, uint32_t>{{{11, 19}, 0},
+                                                                    {{12, 22}, 10},
+                                                                    {{31, 41}, 20},
+                                                                    {{31, 33}, 0},
+                                                                    {{50, 90}, 0},
+                                                                    {{90, 110}, 30}}));
+  ASSERT_EQ(PythonStacksOfCallsAndLooks(store).size(), 1u);
+  EXPECT_EQ(line_of(PythonStacksOfCallsAndLooks(store)[0]), 20u);
+}
+
 TEST_F(LineTimesTest, WithoutStacksThereAreNoRows) {
   testing::StoreBuilder plain;
   const ThreadId thread = plain.Thread(plain.Process(1, "a"));

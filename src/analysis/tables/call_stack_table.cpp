@@ -51,7 +51,7 @@ const Columns<CallerRow>& CallerColumns() {
       {TextColumn("caller_caller", "In Turn In", "And the one that called that"),
        [](const R& row) { return CallerAt(row, 2); }},
       {TextColumn("line", "Python Line",
-                  "Innermost line of your own code (--python-lines=gpu, --python-backtrace=cuda)"),
+                  "Innermost line of your own code; of calls of 5 ms and longer by samples"),
        PythonLine}};
   return columns;
 }
@@ -64,7 +64,8 @@ ResultTable MakeCallStacksTable(const RunOverview& overview) {
       "call_stacks", "Calls of CUDA and of the C library, by who made them", CallerColumns());
   const StackLines lines(store);
   const auto line_of = [&](PythonStackId stack) { return lines.Of(stack).frame; };
-  for (const CallsOfCaller& sum : SumCallsByCaller(store, PythonStacksOfCalls(store), line_of)) {
+  for (const CallsOfCaller& sum : SumCallsByCaller(store, PythonStacksOfCallsAndLooks(store),
+                                                   PythonStacksOfOsCalls(store), line_of)) {
     AddRow(table, CallerColumns(), CallerRow{store, sum});
   }
   return table;

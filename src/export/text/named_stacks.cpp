@@ -93,10 +93,10 @@ Kind Collect(const Store& store, ExportStacks kind) {
     case ExportStacks::kPythonSamples:
       return {SampledPythonStacks(store), "Python code was not sampled: profile --python-sampling"};
     case ExportStacks::kCudaCalls:
-      return {StacksOfCalls(store, SumCudaCallsByStack(store, PythonStacksOfCalls(store))),
+      return {StacksOfCalls(store, SumCudaCallsByStack(store, PythonStacksOfCallsAndLooks(store))),
               "no native stacks of CUDA calls were recorded: profile --cudabacktrace=all"};
     case ExportStacks::kOsCalls:
-      return {StacksOfCalls(store, SumOsCallsByStack(store)),
+      return {StacksOfCalls(store, SumOsCallsByStack(store, PythonStacksOfOsCalls(store))),
               "no native stacks of OS calls were recorded: profile -t osrt"};
     case ExportStacks::kMemory:
     case ExportStacks::kAllocations:
