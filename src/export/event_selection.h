@@ -57,6 +57,8 @@ class EventSelection {
   TimeRange AllTimes() const;
   int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : AddTimes(ns, shift_ns_); }
   int64_t shift_ns() const { return shift_ns_; }
+  // Empty: all. Times before the shift.
+  const std::vector<TimeRange>& times() const { return times_; }
   const std::string& tables_text() const { return tables_text_; }
   const std::string& times_text() const { return times_text_; }
 

@@ -3,8 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +28,7 @@
 #include "cli/reading/table_outputs.h"
 #include "export/exporter.h"
 #include "export/per_rank.h"
+#include "export/text/shown_times.h"
 #include "ingest/common/emit_nvtx.h"
 #include "ingest/open_input.h"
 
@@ -165,15 +168,28 @@ Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
   return true;
 }
 
+constexpr const char* kStepFlags[] = {"--step-key", "--step-range", "--first-step", "--last-step",
+                                      "--rank"};
+
+// Whether these are stacks of a part of the time, if one is asked for.
+bool HasShownTimes(const Exporter& exporter, const ExportOptions& options) {
+  return (exporter.name == "folded" || exporter.name == "speedscope" || exporter.name == "pprof") &&
+         IsNamed(options.stacks) && !IsOfBytes(options.stacks);
+}
+
 // Notices of flags that the type does not use.
-void SayWithoutEffect(const Exporter& exporter, const Command& command) {
+void SayWithoutEffect(const Exporter& exporter, const Command& command,
+                      const ExportOptions& options) {
   const auto note = [&](const char* flag, const char* type, const char* what) {
     if (!command.Given(flag) || exporter.name == type) return;
     std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
                  std::string(exporter.name).c_str(), type, what);
   };
-  for (const char* flag : {"--step-key", "--step-range", "--first-step", "--last-step", "--rank"}) {
-    note(flag, "chrome", "holds steps");
+  if (!HasShownTimes(exporter, options)) {
+    for (const char* flag : kStepFlags) note(flag, "chrome", "holds steps");
+    if (command.Given("--times") && options.stacks != ExportStacks::kCalls) {
+      SayLine("NOTE: --times changes nothing in these stacks: only samples and calls have times.");
+    }
   }
   if (exporter.name != "parquet" && exporter.name != "arrow") {
     note("--lazy", "sqlite", "and folders of columns may leave empty tables out");
@@ -184,6 +200,24 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   }
   note("--spreadsheet", "csv", "is read by spreadsheets");
   note("--operators-as-nvtx", "sqlite", "has NVTX_EVENTS");
+}
+
+// Stacks of samples and of calls: of --times and of the steps asked for alone.
+Status KeepTimesAskedFor(const Command& command, const std::string& label,
+                         const ExportOptions& options, Store& store) {
+  const bool by_step = std::any_of(std::begin(kStepFlags), std::end(kStepFlags),
+                                   [&](const char* flag) { return command.Given(flag); });
+  if (!by_step && !command.Given("--times")) return {};
+  StepSet steps;
+  if (by_step) {
+    steps = FindSteps(store, options.steps);
+    RETURN_IF_ERROR(CheckStepsAreThere(label, steps));
+    if (steps.processes.empty()) return InputError(label + ": " + steps.how);
+  }
+  if (KeepShownTimes(options.selection, by_step ? &steps : nullptr, options.stacks, store)) {
+    return {};
+  }
+  return InputError(label + ": of these stacks nothing lies in that time");
 }
 
 // A rank for each input, or some, where there are several.
@@ -289,10 +323,13 @@ Status RunExport(ExportFlags& flags, const Command& command) {
     if (exporter->name == "chrome") {
       RETURN_IF_ERROR(CheckStepsAreThere(LabelOf(runs), FindSteps(*stores.back(), flags.steps)));
     }
+    if (HasShownTimes(*exporter, options)) {
+      RETURN_IF_ERROR(KeepTimesAskedFor(command, LabelOf(runs), options, *stores.back()));
+    }
   }
   const Store& store = *stores.front();
   options.operators_as_ranges = flags.operators_as_nvtx && !HasOperatorRanges(store);
-  if (!quiet) SayWithoutEffect(*exporter, command);
+  if (!quiet) SayWithoutEffect(*exporter, command, options);
   options.since_epoch = normalize;
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
   MakeSizeLimitAnError();
@@ -398,7 +435,7 @@ void RegisterExport(const Command& app, Outcome& outcome) {
       .TypeName("true|false")
       .ValueIsOptional();
   AddClockFlag(command, &flags->use);
-  AddStepFlags(command, &flags->steps);  // chrome writes steps
+  AddStepFlags(command, &flags->steps);  // chrome writes steps, stacks are of steps alone
   command.Runs([flags, command, &outcome] { outcome.status = RunExport(*flags, command); });
 }
 
