@@ -56,6 +56,9 @@ class KnownWaits(Osrt):
         woken = {int(r["call"]) for r in long}
         # pthread_mutex_lock (its holder), pthread_cond_wait and sem_wait (who signalled)
         self.assertTrue({70, 75, 78} <= woken, woken)
+        released = {row["Call"]: row["Releaser TID"] for row in self.table("lock_waits") if row["Longest"] > 19 * MS}
+        for name in ("pthread_mutex_lock", "pthread_cond_wait", "sem_wait"):
+            self.assertEqual(released[name], waker, name)
 
         report = self.batchlight("stats", "-q", "-r", "osrt_sum", "-f", "csv", "run.batchlight")
         header, *lines = filter(None, csv.reader(io.StringIO(report.stdout)))
@@ -89,6 +92,26 @@ class KnownWaits(Osrt):
         self.record(PROGRAM, "waits", flags=("--osrt-backtrace-depth=0",))
         none = self.batchlight("table", "call_stacks", "run.batchlight")
         self.assertIn("--cudabacktrace", none.stdout + none.stderr)
+
+    def test_python_waits_have_their_lines_and_those_of_who_held_the_lock(self):
+        path = self.path("waits.py")
+        with open(path, "w") as file:
+            file.write("import threading, time\n"
+                       "lock = threading.Lock()\n"
+                       "def hold():\n"
+                       "    with lock:\n"
+                       "        time.sleep(0.3)\n"
+                       "thread = threading.Thread(target=hold, name='holder')\n"
+                       "thread.start()\n"
+                       "time.sleep(0.05)\n"
+                       "with lock:\n"
+                       "    pass\n"
+                       "thread.join()\n")
+        self.record("/usr/bin/python3", path)
+        (row,) = [row for row in self.table("lock_waits") if row["Longest"] > 150 * MS]
+        self.assertEqual((row["Line"], row["Its Line"]), ("waits.py:9", "waits.py:5"))
+        calls = [row for row in self.table("call_stacks") if row["Longest"] > 20 * MS]
+        self.assertEqual({row["Python Line"] for row in calls}, {"waits.py:5", "waits.py:8", "waits.py:9"})
 
     def test_a_thread_with_little_stack_left_is_not_walked(self):
         """The walk would take the rest of it, and the program would end."""

@@ -3,6 +3,7 @@
 #include "analysis/os/data_files.h"
 #include "analysis/os/file_sums.h"
 #include "analysis/os/library_sums.h"
+#include "analysis/os/lock_waits.h"
 #include "analysis/os/os_call_sums.h"
 #include "analysis/testing/store_builder.h"
 
@@ -133,6 +134,53 @@ TEST_F(OsSumsTest, KernelsBelongToTheInnermostCall) {
   EXPECT_EQ(sums[0].total_ns, 200);
   EXPECT_EQ(sums[1].gpu_ns, 100);
   EXPECT_EQ(sums[1].total_ns, 800);
+}
+
+TEST_F(OsSumsTest, LockWaitsHaveWhoReleasedThemAndWhatThatOneDid) {
+  constexpr int64_t kMs = 1'000'000;
+  Store& tables = build.store();
+  for (size_t row = 0; row < 3; ++row) {
+    tables.python_frames.Append({.line = uint32_t(10 * (row + 1))});
+    tables.python_stacks.Append({.frame = PythonFrameId::At(row), .parent = {}});
+  }
+  const auto wait = [&](int64_t from_ms, int64_t to_ms, uint64_t tid) {
+    tables.os_calls.Append({.start_ns = from_ms * kMs,
+                            .end_ns = to_ms * kMs,
+                            .thread = main,
+                            .name = build.Text("sem_wait"),
+                            .object = 1,
+                            .released_by = uint32_t(tid)});
+  };
+  const uint64_t tid = tables.threads.tid[other.row()];
+  wait(0, 100, tid);
+  wait(200, 250, tid);
+  wait(300, 310, 0);                         // not seen who
+  wait(400, 405, 987'654'321);               // a thread of another process
+  Call(main, "read", 500 * kMs, 600 * kMs);  // no lock
+  const auto look = [&](int64_t from_ms, int64_t to_ms, size_t stack) {
+    tables.python_samples.Append({.start_ns = from_ms * kMs,
+                                  .end_ns = to_ms * kMs,
+                                  .thread = other,
+                                  .python_stack = PythonStackId::At(stack),
+                                  .samples = 1});
+  };
+  look(0, 40, 1);
+  look(40, 120, 2);
+  look(120, 200, 1);
+  const Store store = build.Build();
+  std::vector<PythonStackId> stacks(store.os_calls.size(), PythonStackId::At(0));
+  const std::vector<LockWaits> waits = SumLockWaits(
+      store, stacks, [&](PythonStackId stack) { return store.python_stacks.frame[stack.row()]; });
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_EQ(waits[0].waits, 2u);
+  EXPECT_EQ(waits[0].total_ns, 150 * kMs);
+  EXPECT_EQ(waits[0].longest_ns, 100 * kMs);
+  EXPECT_EQ(waits[0].released_by, other);
+  EXPECT_EQ(store.python_frames.line[waits[0].line.row()], 10u);
+  EXPECT_EQ(store.python_frames.line[waits[0].their_line.row()], 30u);
+  EXPECT_EQ(waits[1].waits, 2u);
+  EXPECT_TRUE(waits[1].released_by.IsNone());
+  EXPECT_TRUE(waits[1].their_line.IsNone());
 }
 
 }  // namespace

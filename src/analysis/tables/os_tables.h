@@ -8,6 +8,7 @@
 namespace batchlight {
 
 ResultTable MakeOsCallsTable(const RunOverview& overview);
+ResultTable MakeLockWaitsTable(const RunOverview& overview);
 ResultTable MakeFilesTable(const RunOverview& overview);
 ResultTable MakeLibraryCallsTable(const RunOverview& overview);
 
