@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+import page_text
 import webdriver
 from page_text import phases
 
@@ -533,28 +534,9 @@ class ReportPage(unittest.TestCase):
             self.assertEqual((width, inner), (360, 360), page)
 
     def test_text_can_be_read_on_its_ground(self):
-        script = '''
-          const luminance = (color) => {
-            const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
-              .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
-          const ground = (element) => {
-            for (let at = element; at; at = at.parentElement) {
-              const color = getComputedStyle(at).backgroundColor;
-              if (!/rgba\\(.*, 0\\)|color\\(/.test(color)) return color;
-            }
-            return "rgb(255, 255, 255)";
-          };
-          return [...document.querySelectorAll("main *, footer")]
-            .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && e.checkVisibility()
-                         && !e.closest("svg") && !e.closest(".stack"))
-            .map(e => [luminance(getComputedStyle(e).color), luminance(ground(e)), e.className + e.textContent.slice(0, 30)])
-            .map(([a, b, text]) => [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), text])
-            .filter(([contrast]) => contrast < 4.5)'''
         for scheme in ('light', 'dark'):
             self.browser.prefer(color_scheme=scheme)
-            self.assertEqual(self.browser.run(script), [], scheme)
+            self.assertEqual(page_text.hard_to_read(self.browser, 'main *, footer'), [], scheme)
 
     def test_everything_has_a_name_for_a_screen_reader(self):
         unnamed = self.browser.run('''

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+import page_text
 import timeline_page
 import webdriver
 
@@ -63,6 +64,7 @@ class Timeline(unittest.TestCase):
         if not fragment:
             self.opened_at = self.view()
             self.press('0')
+            self.frame()
 
     def settle(self):
         """The first frame may know only the pinned rows: the window is measured after it."""
@@ -194,6 +196,15 @@ class Timeline(unittest.TestCase):
         self.assertAlmostEqual(at(before), at(after), delta=(after[1] - after[0]) / 500)
         self.browser.wheel(x, y, 0, 200, shift=True)
         self.wait('return batchlightTimeline.app.model.view.from > arguments[0]', after[0])
+
+    def test_the_strip_on_top_goes_anywhere(self):
+        whole = self.view()
+        self.press('w', 'w', 'w')
+        near = self.view()
+        self.browser.drag('.minimap', 0.25, 0.75)
+        begin, end = self.view()
+        self.assertAlmostEqual(end - begin, near[1] - near[0], delta=1)
+        self.assertAlmostEqual((begin + end) / 2, whole[0] + 0.75 * (whole[1] - whole[0]), delta=(whole[1] - whole[0]) / 50)
 
     def test_keys_move(self):
         whole = self.view()
@@ -370,6 +381,15 @@ class Timeline(unittest.TestCase):
         self.assertGreaterEqual(name, pinned - 2)
 
     # --- everybody ---
+
+    def test_text_can_be_read_on_its_ground(self):
+        self.select_longest_gap()
+        self.press('t')
+        for scheme in ('light', 'dark'):
+            self.browser.prefer(color_scheme=scheme, reduced_motion='reduce')
+            for tab in ('event', 'range', 'search', 'notes', 'events'):
+                self.browser.click(f'#dock-tab-{tab}')
+                self.assertEqual(page_text.hard_to_read(self.browser, 'body *'), [], f'{scheme}, {tab}')
 
     def test_the_picture_in_words(self):
         self.show(SLOW_BEGIN, SLOW_BEGIN + SLOW_WAIT)
