@@ -8,6 +8,7 @@
 namespace batchlight {
 
 ResultTable MakeSamplesTable(const RunOverview& overview);
+ResultTable MakePythonPhasesTable(const RunOverview& overview);
 ResultTable MakePythonSamplesTable(const RunOverview& overview);
 ResultTable MakePythonSampleLinesTable(const RunOverview& overview);
 ResultTable MakePythonGilTable(const RunOverview& overview);

@@ -1,6 +1,7 @@
 // What Python code threads were in, by samples from outside: by function and by line.
 #include <string>
 
+#include "analysis/breakdown/sampled_phases.h"
 #include "analysis/numbers/percent.h"
 #include "analysis/python/sampled_code.h"
 #include "analysis/result/result_column.h"
@@ -76,7 +77,57 @@ ResultTable SampledTable(const RunOverview& overview, std::string name, std::str
   return table;
 }
 
+struct SampledPhaseRow {
+  const Store& store;
+  SampledInPhase sampled;
+  StepsOnThreads steps;
+
+  double ShareOfPhase() const { return double(sampled.looks) / double(sampled.phase_looks); }
+};
+
+const Columns<SampledPhaseRow>& SampledPhaseColumns() {
+  using R = SampledPhaseRow;
+  static const Columns<R> columns = {
+      {TextColumn("phase", "Phase", "Part of a step, or your own range"),
+       [](const R& row) {
+         return row.sampled.range.empty() ? std::string(PhaseKindName(row.sampled.phase))
+                                          : row.sampled.range;
+       }},
+      {TextColumn("function", "Function", "Innermost, on the thread that runs the steps"),
+       [](const R& row) { return std::string(row.store.Text(row.sampled.function)); }},
+      {CountColumn("looks", "Looks", "That found it in this phase of the steps that count"),
+       [](const R& row) { return NumberCell(row.sampled.looks); }},
+      {PercentColumn("share_of_phase", "Share of Phase", "Looks / all looks in the phase"),
+       [](const R& row) { return Cell{100 * row.ShareOfPhase()}; }},
+      {TimeColumn("per_step", "Per Step", "Share of phase x mean of the phase in a step"),
+       [](const R& row) {
+         return NanosecondsCell(row.ShareOfPhase() * double(row.sampled.phase_ns) /
+                                double(row.steps.count));
+       }},
+      {PercentColumn("share_of_step", "Share of Step", "The same, of the mean step"),
+       [](const R& row) {
+         return Cell{100 * row.ShareOfPhase() * double(row.sampled.phase_ns) /
+                     double(row.steps.ns)};
+       }},
+      {TextColumn("file", "File", "As Python names it"),
+       [](const R& row) { return std::string(row.store.Text(row.sampled.file)); }},
+      {CountColumn("line", "Line", "Its first"),
+       [](const R& row) { return NumberCell(uint64_t{row.sampled.first_line}); }}};
+  return columns;
+}
+
 }  // namespace
+
+ResultTable MakePythonPhasesTable(const RunOverview& overview) {
+  ResultTable table =
+      EmptyTable("python_phases", "Python functions in each phase of a step, by samples",
+                 SampledPhaseColumns());
+  const StepsOnThreads steps = CountStepsOnThreads(overview.steps);
+  for (const SampledInPhase& row : SumSamplesByPhase(*overview.inputs, overview.steps)) {
+    AddRow(table, SampledPhaseColumns(), SampledPhaseRow{*overview.store, row, steps});
+  }
+  return table;
+}
 
 ResultTable MakePythonSamplesTable(const RunOverview& overview) {
   return SampledTable(overview, "python_samples", "Python functions, by samples",
