@@ -226,6 +226,8 @@ class WhatProgramsDo(Osrt):
                 reasons = [r.fields["text"] for r in dump(self.path("run.batchlight"))
                            if r.kind == "Reason" and r.fields["feature"] == "osrt"]
                 self.assertEqual(len(reasons), 1, reasons)
+                # A program that sets the options anew for what it starts.
+                self.record("env", "ASAN_OPTIONS=detect_leaks=0", self.path("asan"))
 
     def test_python(self):
         program = ("import threading, time, queue\n"
