@@ -15,6 +15,7 @@ constexpr FrameLayout k38 = {.object_type = 8,
                              .frame_back = 24,
                              .frame_place = 104,
                              .place_unit = 1,
+                             .frame_variables = 56,
                              .code_first_line = 40,
                              .code_file = 104,
                              .code_name = 112,
@@ -44,6 +45,8 @@ constexpr FrameLayout k311 = {.object_type = 8,
                               .frame_back = 48,
                               .frame_place = 56,
                               .place_is_pointer = true,
+                              .object_frame = 24,
+                              .frame_variables = 24,
                               .code_first_line = 72,
                               .code_file = 112,
                               .code_name = 128,
@@ -63,6 +66,7 @@ constexpr FrameLayout Layout312() {
   layout.frame_back = 8;
   layout.frame_owner = 70;
   layout.owner_is_c = 3;
+  layout.frame_variables = 40;
   layout.code_first_line = 68;
   layout.code_bytecode = 192;
   layout.ascii_data = 40;
@@ -175,6 +179,7 @@ const FrameLayout* Describe(const Offsets& offsets) {
   const auto& code = offsets.code_object;
   g_described = k312;
   g_described.has_c_frame = false;
+  g_described.frame_variables = 0;
   g_described.object_type = static_cast<uint16_t>(offsets.objects.pyobject.ob_type);
   g_described.object_size = static_cast<uint16_t>(offsets.values.bytes_object.ob_size);
   g_described.thread_frame = static_cast<uint16_t>(offsets.thread_state.current_frame);

@@ -205,6 +205,20 @@ class EveryInterpreter(unittest.TestCase):
                     self.check_recorded(
                         session, session.run(python, "-c", MARK, env={"PYTHONMALLOC": value}))
 
+    def test_copies_of_variables_are_found_and_not_made(self):
+        code = ("import sys, _batchlight_native as n\n"
+                "def ask():\n"
+                "    frame = sys._getframe()\n"
+                "    before, kept = n.variables_of(frame), frame.f_locals\n"
+                "    return before is None and n.variables_of(frame) is kept\n"
+                "def asks(): yield from (ask(), ask())\n"
+                "assert all([ask(), *asks()]) or n.variables_of(sys._getframe()) in (None, False)\n"
+                "assert sys.version_info >= (3, 13) or ask()\n")
+        for python in interpreters():
+            with PythonSession() as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), python)
+
     def test_multiprocessing(self):
         code = ("import multiprocessing, os, sys, batchlight\n"
                 "def work(n):\n"

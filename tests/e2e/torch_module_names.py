@@ -119,3 +119,34 @@ class ModuleNames(TorchCase):
                     return alive() is None
             Gan().train()
         """)
+
+    def test_what_a_debugger_sets_stays(self):
+        self.same("""
+            import io, pdb
+            class Gan:
+                def __init__(self): self.G, self.D = nn.Sequential(nn.Linear(8, 8)), nn.Linear(8, 8)
+                def typed(self):
+                    a, x = 1, torch.ones(1, 8)
+                    commands = "!a = 42\\np self.G(x).shape\\np a\\nc\\n"
+                    pdb.Pdb(stdin=io.StringIO(commands), stdout=sys.stdout, nosigint=True, readrc=False).set_trace()
+                    return a
+                def embedded(self):
+                    a, x = 1, torch.ones(1, 8)
+                    shell(self.G, x)
+                    return sys.version_info >= (3, 13) or a
+                def followed(self):
+                    a, x = 1, torch.ones(1, 8)
+                    return a
+            def shell(net, x):
+                variables = sys._getframe(1).f_locals
+                variables["a"] = 42; net(x); print(variables["a"])
+            def follow(frame, event, argument):
+                if event == "line" and "x" in frame.f_locals:
+                    frame.f_locals["self"].G(frame.f_locals["x"])
+                return follow
+            print(Gan().typed(), Gan().embedded())
+            gan = Gan()
+            sys.settrace(lambda frame, *_: follow if frame.f_code.co_name == "followed" else None)
+            print(gan.followed())
+            sys.settrace(None)
+        """)

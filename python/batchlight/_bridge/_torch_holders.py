@@ -4,12 +4,13 @@ first called."""
 import inspect
 import sys
 
+import _batchlight_native as _native
+
 from ._imports import is_of_handler
 
 _MOST_FRAMES = 20  # from the call outwards
 _FUNCTION = inspect.CO_OPTIMIZED
 _OURS = 3  # references to the variables: the frame's, and ours while we ask
-_LOOKS_AT_VARIABLES = {"locals", "vars", "dir", "exec", "eval", "_getframe", "currentframe"}
 
 
 def attribute_of(frame, root, unwrapped):
@@ -81,12 +82,15 @@ def _first_argument(frame):
 def _look_at(frame, look):
     """What `look` says of the variables of a function; None where they are not to be looked at.
 
-    Before Python 3.13 f_locals is a copy that keeps every variable alive until the function returns,
-    and what locals() gives the program: a function that may have it is left alone, and it is emptied
-    afterwards."""
-    code = frame.f_code
-    if not code.co_flags & _FUNCTION or not _LOOKS_AT_VARIABLES.isdisjoint(code.co_names):
+    Before Python 3.13 f_locals is a copy that the frame keeps: it keeps every variable alive until the function
+    returns, and it is what locals() gives the program and where a debugger puts variables. To ask for it brings it
+    up to date. So a frame that somebody has asked before us is left alone, and our copy is emptied."""
+    if not frame.f_code.co_flags & _FUNCTION:
         return None
+    copy = _native.variables_of(frame)  # None: there is none yet
+    if copy is False or copy is not None and (copy or sys.getrefcount(copy) > _OURS):
+        return None
+    copy = None
     variables = frame.f_locals
     found = look(variables)
     if type(variables) is dict and sys.getrefcount(variables) <= _OURS:

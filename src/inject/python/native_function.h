@@ -41,7 +41,7 @@ const void* MethodOf(const PyObject* callable);
 void BeforeHookIsSet(const char* event);
 // native_stacks.cpp
 // (code id, line, file, name, ...): of the caller's callers, innermost first.
-NativeFunction RecordStacks, PublishStacks, StopStacks;
+NativeFunction RecordStacks, PublishStacks, StopStacks, VariablesOf;
 // native_memory.cpp
 NativeFunction WatchMemory;
 // native_module.cpp

@@ -53,6 +53,7 @@ PyMethodDef g_functions[] = {
     {"holds_cupti", reinterpret_cast<void*>(HoldsCupti), kMethFastCall, nullptr},
     {"record_stacks", reinterpret_cast<void*>(RecordStacks), kMethFastCall, nullptr},
     {"publish_stacks", reinterpret_cast<void*>(PublishStacks), kMethFastCall, nullptr},
+    {"variables_of", reinterpret_cast<void*>(VariablesOf), kMethFastCall, nullptr},
     {"stop_stacks", reinterpret_cast<void*>(StopStacks), kMethFastCall, nullptr},
     {"watch_memory", reinterpret_cast<void*>(WatchMemory), kMethFastCall, nullptr},
     {"leave_bus_errors", reinterpret_cast<void*>(LeaveBusErrors), kMethFastCall, nullptr},

@@ -32,6 +32,8 @@
 //   on:
 //       only if those of the callers are found; stop_stacks()
 //   publish_stacks(as above) -> whether the tool knows where to sample this process's stacks
+//   variables_of(frame) -> the copy that f_locals made of its variables; None: it has made none;
+//       False: not known
 //   property(key, value), reason(feature, text)
 //   options() -> dict of what the control page says
 #pragma once

@@ -84,6 +84,24 @@ PyObject* PublishStacks(PyObject*, PyObject* const* arguments, PySsize count) {
   return g_py.PyBool_FromLong(why == nullptr ? 1 : 0);
 }
 
+// The copy of a frame's variables that f_locals made before Python 3.13, without making one.
+PyObject* VariablesOf(PyObject*, PyObject* const* arguments, PySsize count) {
+  const char* why = nullptr;
+  const int minor = PythonMinorVersion();
+  if (minor >= 13) return NewNone();
+  const FrameLayout* layout = cpython::FindFrameLayout(minor, nullptr, &why);
+  const void* frame = Argument(arguments, count, 0);
+  if (layout == nullptr || cpython::Load<const void*>(frame, layout->object_type) !=
+                               dlsym(RTLD_DEFAULT, "PyFrame_Type")) {
+    return g_py.PyBool_FromLong(0);
+  }
+  if (layout->object_frame != 0) frame = cpython::Load<const void*>(frame, layout->object_frame);
+  auto* const copy = cpython::Load<PyObject*>(frame, layout->frame_variables);
+  if (copy == nullptr) return NewNone();
+  g_py.Py_IncRef(copy);
+  return copy;
+}
+
 PyObject* StopStacks(PyObject*, PyObject* const*, PySsize) {
   stacks::Stop();
   return NewNone();
