@@ -213,6 +213,50 @@ class Looks(TorchCase):
                 kind([torch.nn.Parameter(torch.ones(2))], 0.1).zero_grad()
         """, model=False)
 
+    def test_zero_grad_that_is_exchanged_for_a_while(self):
+        self.same("""
+            from unittest import mock
+            parameters = [torch.nn.Parameter(torch.ones(2))]
+            class Base(torch.optim.Optimizer):
+                def __init__(self, parameters): super().__init__(parameters, {})
+                def zero_grad(self, *_): print("of the base")
+            class First(Base):
+                def step(self): pass
+            class Second(Base):
+                def step(self): pass
+            for owner, kinds in (torch.optim.Optimizer, (torch.optim.SGD,)), (Base, (First, Second)):
+                for kind in kinds:
+                    with mock.patch.object(owner, "zero_grad", lambda self: print("exchanged")):
+                        kind(parameters, **({"lr": 0.1} if kind is torch.optim.SGD else {})).zero_grad()
+                    optimizer = kind(parameters, **({"lr": 0.1} if kind is torch.optim.SGD else {}))
+                    optimizer.zero_grad()
+                    with mock.patch.object(owner, "zero_grad", lambda self: print("exchanged again")):
+                        optimizer.zero_grad()
+                    print("zero_grad" in vars(kind))
+        """, model=False)
+
+    def test_classes_with_a_metaclass(self):
+        self.same("""
+            class Watched(type):
+                def __setattr__(cls, name, value):
+                    if name == "zero_grad": raise AttributeError(name)
+                    super().__setattr__(name, value)
+                def __getattribute__(cls, name):
+                    if name in ("__dict__", "__mro__", "zero_grad"): print(name)
+                    return super().__getattribute__(name)
+            class Own(torch.optim.SGD, metaclass=Watched):
+                def zero_grad(self, *arguments): print("own"); super().zero_grad(*arguments)
+            Own([torch.nn.Parameter(torch.ones(2))], 0.1).zero_grad()
+            class Asked(torch.nn.Module):
+                @property
+                def training(self): print("asked"); return True
+                @training.setter
+                def training(self, value): pass
+                def forward(self, x): return x
+            asked = Asked()
+            for _ in range(3): asked(torch.ones(1))
+        """, model=False)
+
     def test_errors_of_signal_handlers(self):
         """A time limit's error reaches the program, whichever line of ours it interrupts."""
         session = self.same("""

@@ -232,23 +232,44 @@ def phase_unless(function, kind, name, is_excepted):
     return call
 
 
-def _is_function(owner, attribute):
-    """Of a class: whether it is called with an object of it first. A staticmethod or an object with __call__ is
-    not."""
-    if not isinstance(owner, type):
-        return True
-    held = next((vars(base)[attribute] for base in owner.__mro__ if attribute in vars(base)), None)
+def _held(owner, attribute):
+    """Of a class: the class that defines the attribute, and what that holds. A metaclass of the program's is asked
+    for nothing."""
+    for base in type.__getattribute__(owner, "__mro__"):
+        own = type.__getattribute__(base, "__dict__")
+        if attribute in own:
+            return base, own[attribute]
+    return None, None
+
+
+def _is_function(held):
+    """Of what a class holds: whether it is called with an object of it first. A staticmethod or an object with
+    __call__ is not."""
     return hasattr(type(held), "__get__") and not isinstance(held, (staticmethod, classmethod, property))
 
 
 def wrap_phase(owner, attribute, kind, name, skip=None):
     """Replaces owner.attribute by a recorded version, once; does nothing if there is none."""
-    function = getattr(owner, attribute, None)
-    if function is None or getattr(function, _MARK, None) is not None or not _is_function(owner, attribute):
+    if isinstance(owner, type):
+        found, held = _held(owner, attribute)
+        if found is None or not _is_function(held):
+            return None
+        function = type.__getattribute__(owner, attribute)
+    else:
+        function = getattr(owner, attribute, None)
+    if function is None or getattr(function, _MARK, None) is not None:
         return None
     wrapped = phase(function, kind, name, skip)
-    setattr(owner, attribute, wrapped)
+    (type.__setattr__ if isinstance(owner, type) else setattr)(owner, attribute, wrapped)
     return wrapped
+
+
+def wrap_where_defined(owner, attribute, kind, name, apart):
+    """wrap_phase() of the class, of those that `owner` is made of, that defines the attribute: who replaces it there
+    reaches all that inherit it. Not of the class `apart` and those that it is made of."""
+    found, _ = _held(owner, attribute)
+    if found is not None and not any(found is base for base in apart.__mro__):
+        wrap_phase(found, attribute, kind, name)
 
 
 def wrap_first_call(owner, attribute, kind, name):

@@ -59,7 +59,7 @@ def evaluation_begins(torch):
 
     def begins(module, args, kwargs):
         try:
-            training, grad = module.training, is_grad_enabled()
+            training, grad = _is_training(module), is_grad_enabled()
         except Exception as error:
             if is_of_handler(error):
                 raise
@@ -78,6 +78,15 @@ def evaluation_begins(torch):
             raise
 
     return begins
+
+
+def _is_training(module):
+    """Asks no code of the program's, which may have made a property of it. Modules of torch.jit and wrappers of
+    PyTorch's own keep it elsewhere."""
+    own = object.__getattribute__(module, "__dict__")
+    if "training" in own or not type(module).__module__.startswith("torch."):
+        return own["training"]
+    return module.training
 
 
 class ModuleNames:

@@ -12,7 +12,8 @@ import _batchlight_native as _native
 from . import (
     _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_updates)
 from ._importlib_bootstrap import (
-    followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
+    followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase,
+    wrap_where_defined)
 from ._imports import attempt, when_imported
 
 # Numbers of src/format/phases.def.
@@ -147,11 +148,13 @@ def _optimizers(torch):
     optimizer_class = torch.optim.Optimizer
     # As PyTorch's own profiler does: the class of each optimizer made. That reaches classes of the
     # program, too, and no class is wrapped twice, nor a step that only calls its base class's.
+    # PyTorch leaves zero_grad to the class that defines it, where a program may exchange it for a while.
     wrap_phase(optimizer_class, "zero_grad", ZERO_GRAD, _zero_grad_name)
 
     def wrap_class(optimizer):
-        wrap_phase(type(optimizer), "step", OPTIMIZER_STEP, _step_name)
-        wrap_phase(type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name)
+        attempt("optimizers", wrap_phase, type(optimizer), "step", OPTIMIZER_STEP, _step_name)
+        attempt("optimizers", wrap_where_defined, type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name,
+                optimizer_class)
         attempt("optimizers", _numbers.add, optimizer)
         attempt("settings", _torch_settings.record, torch)
         _call_sites.say("optimizer")
