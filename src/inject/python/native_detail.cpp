@@ -1,6 +1,5 @@
 // Steps without detail, for the bridge: its wrappers of modules look at a byte, and what else it
 // has to switch it is told.
-#include <atomic>
 
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/step_detail.h"
@@ -9,9 +8,10 @@
 namespace batchlight::inject {
 namespace {
 
-// Threads may be here at the same time: not every Python has a GIL.
-std::atomic<PyObject*> g_watcher{nullptr};  // held for ever
-std::atomic<bool> g_watcher_told{true};     // that steps have detail
+// A watcher is told on the thread that it began to watch on, whose it switches: so no other thread
+// takes what is to be told, and none is overtaken.
+__thread PyObject* t_watcher;  // held for ever
+__thread bool t_told_plain;    // that steps have no detail
 
 }  // namespace
 
@@ -23,20 +23,16 @@ PyObject* ModulesPass(PyObject*, PyObject* const*, PySsize) {
 PyObject* WatchDetail(PyObject*, PyObject* const* arguments, PySsize count) {
   PyObject* const watcher = Argument(arguments, count, 0);
   g_py.Py_IncRef(watcher);
-  g_watcher.store(watcher, std::memory_order_release);
+  t_watcher = watcher;
   return NewNone();
 }
 
 void TellDetailWatcher() {
-  PyObject* const watcher = g_watcher.load(std::memory_order_acquire);
-  const bool detail = !IsPlainStep();
-  if (__builtin_expect(
-          watcher == nullptr || g_watcher_told.load(std::memory_order_relaxed) == detail, 1)) {
-    return;
-  }
-  if (g_watcher_told.exchange(detail, std::memory_order_relaxed) == detail) return;
-  PyObject* const with_detail = g_py.PyBool_FromLong(detail ? 1 : 0);
-  PyObject* const done = g_py.PyObject_CallFunctionObjArgs(watcher, with_detail, nullptr);
+  const bool plain = IsPlainStep();
+  if (__builtin_expect(t_watcher == nullptr || t_told_plain == plain, 1)) return;
+  t_told_plain = plain;
+  PyObject* const with_detail = g_py.PyBool_FromLong(plain ? 0 : 1);
+  PyObject* const done = g_py.PyObject_CallFunctionObjArgs(t_watcher, with_detail, nullptr);
   if (done != nullptr) {
     g_py.Py_DecRef(done);
   } else {

@@ -24,7 +24,8 @@ NativeFunction ProfileStart, ProfileStop;
 void PrepareRanges();
 // native_detail.cpp
 NativeFunction ModulesPass, WatchDetail;
-// Calls who watches for steps without detail, if the last one told was of the other kind.
+// Calls who watches on this thread for steps without detail, if the last one told was of the other
+// kind.
 void TellDetailWatcher();
 // native_measure.cpp
 NativeFunction MeasureBegin, MeasureEnd;
