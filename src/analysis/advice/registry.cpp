@@ -24,6 +24,10 @@ constexpr RuleGroup kSameTime[] = {
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
     {"small-operators", "masked-loop", "slow-function", "cells-in-a-loop"},  // a loop in forward
     {"masked-loop", "launch-bound", "host-sync", "small-kernels", "anomaly-detection"},
+    {"small-operators", "launch-bound"},
+    {"small-operators", "host-sync"},
+    {"small-operators", "small-kernels"},
+    {"small-operators", "unfused-pointwise"},
     {"work-beside-the-model", "slow-function"},  // a function of the loop's
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use

@@ -209,10 +209,10 @@ class PartsFinder {
     head_ = {};
   }
 
-  // Calls of modules on the thread that begin before a time that only grows.
-  uint64_t ModulesBefore(int64_t ns) {
+  // Calls of modules on the thread that have begun by a time that only grows.
+  uint64_t ModulesBy(int64_t ns) {
     const ModuleCallsTable& modules = store_.module_calls;
-    while (module_ < module_rows_.end && modules.start_ns[module_] < ns) ++module_;
+    while (module_ < module_rows_.end && modules.start_ns[module_] <= ns) ++module_;
     return module_ - module_rows_.begin;
   }
 
@@ -226,7 +226,7 @@ class PartsFinder {
     if (not_followed_ > kMostNotFollowed) return loops_.End();
     loops_.Take(StretchOf(op), operators_.name[op.begin],
                 KnownRole(operators_.name[op.begin]) != Role::kView,
-                ModulesBefore(operators_.start_ns[op.begin]));
+                ModulesBy(operators_.start_ns[op.begin]));
   }
 
   OperatorStretch StretchOf(const Outermost& op) const {

@@ -25,6 +25,7 @@ int64_t Length(const TimeSpan& span) { return span.end_ns - span.start_ns; }
 
 void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool computes,
                          uint64_t modules) {
+  if (IsOverBefore(modules)) End();
   if (Length(one.span) > kLongNs) {
     stretch_ended_ = true;
     if (++long_in_a_row_ >= kLongInARow) End();
@@ -44,6 +45,14 @@ void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool compute
   ++loop_.operators;
   short_ += Length(one.span) <= kShortNs;
   most_ = std::max(most_, ++names_[name]);
+}
+
+// Of what calls modules before a loop, and behind a loop that calls none, as many operators would
+// be said to be the loop's as eight for each call leave room for: a whole model.
+bool OperatorLoops::IsOverBefore(uint64_t modules) const {
+  if (loop_.operators == 0 || modules == last_modules_) return false;
+  const bool calls_none = loop_.operators >= kLeastInLoop && last_modules_ == first_modules_;
+  return calls_none || loop_.operators < kLeastInModule * (modules - first_modules_);
 }
 
 void OperatorLoops::End() {

@@ -35,6 +35,9 @@ class OperatorLoops {
   std::span<const OperatorLoop> found() const { return found_; }
 
  private:
+  // Whether what comes behind as many calls of modules belongs to no loop with what was before.
+  bool IsOverBefore(uint64_t modules) const;
+
   OperatorLoop loop_;
   uint64_t short_ = 0;
   uint64_t most_ = 0;  // of one name

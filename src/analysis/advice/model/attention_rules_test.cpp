@@ -141,49 +141,6 @@ TEST(HeadRules, HeadsOfChosenPositionsAreLeftAlone) {
   }
 }
 
-// 20 steps of 10 ms: `count` operators in a row that take 4 ms in all, and a backward of 4 ms.
-// Those that autograd does not follow have one number.
-std::vector<Finding> FindingsOfRow(int count, bool learns, int64_t pause_ns = 0,
-                                   bool followed = true, bool as_layers = false) {
-  StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
-  const int64_t length = 4 * kMs / count;
-  for (int64_t i = 0; i < 20; ++i) {
-    const int64_t at = i * 10 * kMs, first = i * 1000;
-    build.Range(thread, "step", at, at + 10 * kMs - 1000);
-    build.Module(thread, "crf", "CRF", at, at + 5 * kMs);
-    for (int row = 0; row < count; ++row) {
-      const int64_t start = at + row * length + (row > count / 2 ? pause_ns : 0);
-      if (as_layers) build.Module(thread, "layers.0", "Linear", start - 100, start + length - 900);
-      build.Operator(thread, row % 4 == 0 ? "aten::add" : "aten::logsumexp", start,
-                     start + length - 1000, followed ? first + row : first);
-    }
-    build.Phase(thread, Phase::kBackward, "backward", at + 6 * kMs, at + 10 * kMs - 2000);
-    for (int row = 0; learns && row < count; ++row) {
-      const int64_t start = at + 6 * kMs + row * (length - 10);
-      build.Operator(thread, "LogsumexpBackward0", start, start + length - 1000, first + row, 1,
-                     OperatorScope::kBackward);
-    }
-  }
-  const Store store = build.Build();
-  return BuildOverview(store).findings;
-}
-
-TEST(RowRules, SmallOperatorsInARowAreToBeOne) {
-  const auto findings = FindingsOfRow(200, true);
-  const Finding* found = FindRule(findings, "small-operators");
-  ASSERT_NE(found, nullptr);
-  EXPECT_NE(found->title.find("runs 200 small operators a step"), std::string::npos)
-      << found->title;
-  EXPECT_NEAR(found->gain_ns, 0.7 * 7.8 * kMs, 0.3 * kMs);
-  EXPECT_EQ(FindRule(FindingsOfRow(120, true), "small-operators"), nullptr) << "few";
-  EXPECT_EQ(FindRule(FindingsOfRow(200, true, 0, true, true), "small-operators"), nullptr)
-      << "a deep model";
-  EXPECT_EQ(FindRule(FindingsOfRow(200, false), "small-operators"), nullptr) << "data";
-  EXPECT_EQ(FindRule(FindingsOfRow(200, true, 0, false), "small-operators"), nullptr);
-  EXPECT_NE(FindRule(FindingsOfRow(200, true, 2 * kMs), "small-operators"), nullptr) << "a pause";
-}
-
 // On a GPU that is never idle, 20 steps of 10 ms: products take 2 ms, five kernels of attention
 // 1 ms each, and 30 others in a row 0.1 ms each.
 TEST(AttentionRules, OnAGpuItIsNoPartOfWhatCompilingFuses) {

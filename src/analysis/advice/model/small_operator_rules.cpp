@@ -1,0 +1,140 @@
+// Loops in forward that call small operators, or cells of a recurrent network, one after the other.
+#include <algorithm>
+#include <string>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
+
+namespace batchlight::advice {
+namespace {
+
+struct Cells {
+  double per_step_ns = 0;
+  double calls_per_step = 0;
+  const ModuleRow* most = nullptr;  // nullptr: none in a loop
+};
+
+Cells CellsInLoops(const RunMeasures& run) {
+  Cells cells;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.class_name != "LSTMCell" && row.class_name != "GRUCell" &&
+        row.class_name != "RNNCell") {
+      continue;
+    }
+    const double callers =
+        row.parent < 0 ? 1 : run.modules.rows[static_cast<size_t>(row.parent)].calls_per_step;
+    if (row.calls_per_step < kCellCalls * std::max(1.0, callers)) continue;
+    const double ns = row.total_per_step_ns + row.backward_per_step_ns;
+    const ModuleRow* const most = cells.most;
+    if (most == nullptr || ns > most->total_per_step_ns + most->backward_per_step_ns) {
+      cells.most = &row;
+    }
+    cells.per_step_ns += ns;
+    cells.calls_per_step += row.calls_per_step;
+  }
+  return cells;
+}
+
+}  // namespace
+
+// A cell is one step of a recurrent network. Its loop in Python calls, and autograd remembers, each
+// operator of each step; nn.LSTM multiplies the inputs of all steps at once and loops in C++.
+void CellsInALoop(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const auto [cells_ns, calls, most] = CellsInLoops(run);
+  if (step_ns <= 0 || most == nullptr || cells_ns < kCellShare * step_ns) return;
+  const std::string layer = most->class_name.substr(0, most->class_name.size() - 4);  // LSTM
+  const double part = run.gpu.empty() ? kCellGain : kCellGpuGain;
+  findings->push_back(
+      {.title = "`" + most->path + "` is called " + Rounded(most->calls_per_step) +
+                " times a step, one time step each",
+       .seen = "Cells take " + PercentOf(cells_ns / step_ns) + " of a step in " + Rounded(calls) +
+               " calls, forward and backward.",
+       .why = "Every call is several small operators, and as many again in backward.",
+       .action = "Where the inputs of all time steps are known, use nn." + layer +
+                 ", which takes the whole sequence in one call; keep the cell for steps that feed "
+                 "on their own output.",
+       .gain_ns = cells_ns * part,
+       .uncertainty_ns = cells_ns * kCellUncertainty,
+       .evidence =
+           {{.kind = "module", .name = most->path, .count = most->calls, .per_step_ns = cells_ns}},
+       .patch = {.place = "",
+                 .diff = "-for x in inputs.unbind(1): h, c = self.cell(x, (h, c))\n"
+                         "+out, (h, c) = self." +
+                         std::string(layer == "LSTM" ? "lstm" : "rnn") + "(inputs)  # nn." + layer +
+                         "(..., batch_first=True)\n"}});
+}
+
+namespace {
+
+// By which a step would be shorter with one operator for all elements. On a GPU never to less than
+// its other work, which recording does not make longer: shares of a step are those of one that is
+// not recorded.
+double GainWithoutLoopsNs(const RunMeasures& run, double loops_ns, double gpu_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr) return loops_ns * kSmallOperatorsGain;
+  const double other_ns = std::max(0.0, gpu->busy_share * gpu->window.mean - gpu_ns);
+  const double plain_ns = std::max(1.0, gpu->window.mean - LikelyRecordingNs(run));
+  const double removable_ns = gpu->window.mean * std::max(0.0, 1 - other_ns / plain_ns);
+  return std::min(loops_ns, removable_ns) * kSmallOperatorsGpuGain;
+}
+
+// Where the loops are; "": not known.
+std::string PlaceOfLoops(const RunMeasures& run, ThreadId thread) {
+  const ForwardParts& parts = run.forward_parts;
+  const SampledTime sampled = CodeSamples(*run.store).During(thread, parts.loop_spans);
+  const std::string where = FunctionTexts(*run.store, sampled, 1);
+  if (!where.empty() || parts.loops.module.IsNone()) return where;
+  return '`' + std::string(run.store->Text(parts.loops.module)) + '`';
+}
+
+}  // namespace
+
+// Elements, positions or time steps that a loop in Python takes one by one: each operator is as
+// dear as its call, in backward again.
+void SmallOperators(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  const ForwardParts& parts = run.forward_parts;
+  if (main == nullptr || main->steady.empty() || step_ns <= 0) return;
+  const Cells cells = CellsInLoops(run);
+  if (cells.most != nullptr && cells.per_step_ns >= kCellShare * step_ns) return;
+  const auto steps = double(main->steady.size());
+  double forward_ns = 0;
+  for (const TimeSpan& span : parts.loop_spans) forward_ns += double(span.end_ns - span.start_ns);
+  const double loops_ns = (forward_ns + double(parts.loops.backward_ns)) / steps;
+  const double gain_ns = GainWithoutLoopsNs(run, loops_ns, double(parts.loops.gpu_ns) / steps);
+  if (loops_ns < kSmallOperatorsShare * step_ns) return;
+  if (gain_ns < kSmallOperatorsShare * kSmallOperatorsGain * step_ns) return;
+  const bool on_gpu = !run.gpu.empty();
+  const std::string where = PlaceOfLoops(run, main->thread);
+  const std::string operators = Rounded(double(parts.loop_operators) / steps);
+  const std::string share = PercentOf(loops_ns / step_ns);
+  findings->push_back(
+      {.title = (where.empty() ? std::string("A loop") : where) + " runs " + operators +
+                " small operators a step, one after the other: " + share + " of it",
+       .seen = "In forward " + operators + " operators a step follow each other, half of them " +
+               "shorter than 40 µs" +
+               (parts.loops.learns ? "; with their backward they take " : "; they take ") +
+               TimeOf(loops_ns) + " of a step (" + share + ").",
+       .why = std::string("Each works on a few numbers, and costs its call, what autograd "
+                          "remembers of it, and as much again in backward.") +
+              (on_gpu ? " Each launches a kernel or more, which are over before the next." : ""),
+       .action = "Do for all elements at once what the loop does for one: stack them along a "
+                 "dimension and call each operator once (broadcasting, torch.vmap); where one "
+                 "step needs the one before, a closed form (cumsum, a convolution, one product "
+                 "with a matrix of weights), or only that loop stays. Or torch.compile the "
+                 "function.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = loops_ns * kSmallOperatorsUncertainty,
+       .evidence = {{.kind = "operator",
+                     .name = "in loops",
+                     .count = parts.loop_operators,
+                     .per_step_ns = loops_ns}},
+       .patch = {.place = "",
+                 .diff = "-out = torch.stack([f(x[:, i]) for i in range(x.shape[1])], 1)\n"
+                         "+out = f(x)  # for all i at once\n"}});
+}
+
+}  // namespace batchlight::advice
