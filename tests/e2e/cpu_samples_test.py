@@ -207,6 +207,8 @@ os.execv(sys.argv[1], sys.argv[1:])
         done = self.refused("profile", "-s", "process-tree", "-f", "-o", "run", "/bin/sh", "-c", "exit 3")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("CPU samples are not recorded: the kernel refuses (perf_event_open", done.stderr)
+        table = self.batchlight("table", "samples", "run.batchlight")
+        self.assertIn("no rows: CPU samples are not recorded: the kernel refuses", table.stderr)
         losses = self.batchlight("table", "losses", "run.batchlight").stdout
         self.assertIn("CPU samples are not recorded", losses)
 

@@ -98,6 +98,10 @@ TEST_F(LineTablesTest, NobodyIsSaidNotToWaitWhereNothingWasSampled) {
   const std::string why = "Python code was not sampled: this version of Python is not known";
   EXPECT_EQ(gil.why_this_empty(build.store()), why);
   EXPECT_EQ(samples.why_this_empty(build.store()), why);
+  Store refused;
+  refused.reasons.Append({.feature = refused.strings.Intern("python-sampling"),
+                          .text = refused.strings.Intern("Python code is not sampled: no memory")});
+  EXPECT_EQ(samples.why_this_empty(refused), "Python code is not sampled: no memory");
   build.store().python_samples.Append(
       {.start_ns = 0, .end_ns = 9000, .thread = main, .python_stack = Frame(kTrain, 30, script)});
   EXPECT_EQ(gil.why_this_empty(build.store()), "no thread was seen waiting for the GIL");

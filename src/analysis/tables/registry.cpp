@@ -9,15 +9,23 @@
 namespace batchlight {
 namespace {
 
-// What the programs said.
-std::string WhyNoPythonSamples(const Store& store) {
+// Why something that was asked for is missing, as the tool or a program said; "": not said.
+std::string SaidOf(const Store& store, std::string_view feature) {
   const ReasonsTable& reasons = store.reasons;
   for (size_t row = 0; row < reasons.size(); ++row) {
-    if (store.Text(reasons.feature[row]) != "python-sampling") continue;
-    return "Python code was not sampled: " + std::string(store.Text(reasons.text[row]));
+    if (store.Text(reasons.feature[row]) != feature) continue;
+    return std::string(store.Text(reasons.text[row]));
   }
   return "";
 }
+
+std::string WhyNoPythonSamples(const Store& store) {
+  const std::string why = SaidOf(store, "python-sampling");
+  const bool is_sentence = why.empty() || why.starts_with("Python code");  // the tool's
+  return is_sentence ? why : "Python code was not sampled: " + why;
+}
+
+std::string WhyNoCpuSamples(const Store& store) { return SaidOf(store, "cpu"); }
 
 std::string WhyNoGil(const Store& store) {
   if (store.python_samples.size() == 0) return WhyNoPythonSamples(store);
@@ -118,7 +126,8 @@ constexpr TableEntry kTables[] = {
     {"files", "Every file, pipe and socket that was read or written: bytes, calls, time, slowest.",
      MakeFilesTable, "no reads and writes were recorded (profile -t osrt)"},
     {"samples", "Every native function that samples found threads in, with its own time and all.",
-     MakeSamplesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
+     MakeSamplesTable, "no CPU samples were recorded (profile --sample=process-tree)", false,
+     WhyNoCpuSamples},
     {"python_samples", "Every Python function that looks from outside found threads in.",
      MakePythonSamplesTable, "Python code was not sampled (profile --python-sampling)", false,
      WhyNoPythonSamples},
@@ -135,14 +144,16 @@ constexpr TableEntry kTables[] = {
      "Python code was not sampled, so nobody knows who waited (profile --python-sampling)", false,
      WhyNoGil},
     {"sample_modules", "Every program and library that samples found threads in.",
-     MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
+     MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)", false,
+     WhyNoCpuSamples},
     {"call_stacks",
      "Long calls of CUDA and of the C library by the native functions that made them.",
      MakeCallStacksTable,
      "no native stacks of calls were recorded (profile --cudabacktrace=all, -t osrt)"},
     {"threads", "Every thread: on a processor, ready without one, waiting, and what it waited in.",
      MakeThreadsTable,
-     "neither switches nor CPU samples were recorded (profile --cpuctxsw=process-tree)"},
+     "neither switches nor CPU samples were recorded (profile --cpuctxsw=process-tree)", false,
+     WhyNoCpuSamples},
     {"process_usage",
      "Every process: processors used and allowed, memory, disks, waiting for a processor.",
      MakeProcessUsageTable, "what processes use was not recorded (batchlight profile does)"},
