@@ -41,7 +41,9 @@ const kKnown: Record<string, number> = {
   idle_model: 3,
   idle_autograd: 4,
   idle_optimizer: 5,
-  idle_python: 11,
+  idle_own_python: 11,
+  idle_waiting: 8,
+  idle_python: 7,
   idle_queue: 0,
   idle_elsewhere: 1,
 };

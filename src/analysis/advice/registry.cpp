@@ -212,6 +212,15 @@ double GpuPartNs(const RunMeasures& run, GpuPart part) {
   return gpu == nullptr ? 0 : gpu->steady[static_cast<size_t>(part)].mean;
 }
 
+double OutsideIdleNs(const RunMeasures& run) {
+  double idle_ns = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (IsIdleOutside(part)) idle_ns += GpuPartNs(run, part);
+  }
+  return idle_ns;
+}
+
 double BackwardWaitNs(const RunMeasures& run) {
   const double operators_ns =
       GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdleLaunch);

@@ -32,6 +32,8 @@ bool CanBeSeen(const RunMeasures& run, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
+// Mean time of a step of the parts that are outside of all that is recorded (IsIdleOutside), ns.
+double OutsideIdleNs(const RunMeasures& run);
 // Mean time of a step that python-work is about, 0: it says nothing. ns (loop/python_rules.cpp)
 double OwnPythonNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while the loop frees batches behind their copies, as
@@ -45,6 +47,7 @@ double OwnCpuTensorsNs(const RunMeasures& run);
 const HoldingFunction* HolderOfGpu(const RunMeasures& run);
 // How long the GPU idles because of it in this way, ns a step; 0: there is none.
 double HeldIdleNs(const RunMeasures& run, GpuPart part);
+double HeldOutsideIdleNs(const RunMeasures& run);  // in those of OutsideIdleNs
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);
 // Mean time of a step that autograd's anomaly detection takes, 0: it is off. ns

@@ -153,7 +153,10 @@ class Counter {
     if (!owners_.functions[row].runs_model) return true;
     const HoldingFunction& held = held_[row];
     const auto idle_ns = [&](GpuPart part) { return held.idle_ns[static_cast<size_t>(part)]; };
-    const double computes_ns = idle_ns(GpuPart::kIdlePython) + idle_ns(GpuPart::kIdleCpuTensors);
+    double computes_ns = idle_ns(GpuPart::kIdleCpuTensors);
+    for (size_t i = 0; i < kGpuPartCount; ++i) {
+      if (IsIdleOutside(static_cast<GpuPart>(i))) computes_ns += held.idle_ns[i];
+    }
     return computes_ns > kMostOfIt * held.HeldNs();
   }
 

@@ -48,6 +48,12 @@ constexpr PartText kParts[kGpuPartCount] = {
     {"idle_autograd", "idle: autograd", "the CPU is between the operators of backward", "autograd"},
     {"idle_optimizer", "idle: Python of the optimizer",
      "the CPU is in an optimizer, outside operators and CUDA calls", "Python of the optimizer"},
+    {"idle_own_python", "idle: Python of the loop",
+     "the CPU runs Python outside the model, the optimizer, operators and CUDA calls, by samples",
+     "Python"},
+    {"idle_waiting", "idle: waiting",
+     "the CPU is in Python, off the processor: a lock, a file, the network, a pause, by samples",
+     "a wait"},
     {"idle_python", "idle: Python and other",
      "the CPU is outside the model, the optimizer, operators and CUDA calls", "Python"},
     {"idle_queue", "idle: GPU queue",
@@ -302,7 +308,11 @@ bool IsIdleBeforeLaunch(GpuPart part) {
 }
 
 bool IsIdleInPython(GpuPart part) {
-  return part == GpuPart::kIdleModel || part == GpuPart::kIdleOptimizer ||
+  return part == GpuPart::kIdleModel || part == GpuPart::kIdleOptimizer || IsIdleOutside(part);
+}
+
+bool IsIdleOutside(GpuPart part) {
+  return part == GpuPart::kIdleOwnPython || part == GpuPart::kIdleWaiting ||
          part == GpuPart::kIdlePython;
 }
 

@@ -52,11 +52,13 @@ enum class GpuPart : uint8_t {
   kIdleModel,        // outside operators: in a module's forward
   kIdleAutograd,     // ... between those of backward
   kIdleOptimizer,    // ... in an optimizer's step or zero_grad
-  kIdlePython,       // ... anywhere else
+  kIdleOwnPython,    // ... in Python of the loop, by samples
+  kIdleWaiting,      // ... in Python that waits for something else than the GPU, by samples
+  kIdlePython,       // ... anywhere else, and where nothing tells
   kIdleQueue,        // launched in time: what the GPU needs from one piece of work to the next
   kIdleElsewhere,    // ... for long: it worked for somebody else
 };
-inline constexpr size_t kGpuPartCount = 21;
+inline constexpr size_t kGpuPartCount = 23;
 
 struct GpuStepParts {
   int64_t start_ns = 0;
@@ -131,6 +133,8 @@ bool IsIdleBeforeLaunch(GpuPart part);
 // ... and ran Python, as far as is known.
 bool IsIdleInPython(GpuPart part);
 double IdleInPythonShare(const GpuBreakdown& gpu);  // of steady steps
+// ... and was in nothing else that was recorded: the loop's own Python, or nobody knows.
+bool IsIdleOutside(GpuPart part);
 // The groups of parts that the table of ranks has columns for.
 enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };
 GpuPartGroup GroupOf(GpuPart part);

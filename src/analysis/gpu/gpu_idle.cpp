@@ -18,6 +18,9 @@ constexpr int64_t kElsewhereNs = 100'000;
 // An operator that calls nothing of CUDA for so long computes. Views and empty tensors take less.
 constexpr int64_t kComputesNs = 10'000;
 
+// Of the time between two looks, so that the thread ran.
+constexpr double kRuns = 0.5;
+
 // Operators that compute nothing, however long they take.
 bool OnlyLooks(std::string_view name) {
   constexpr std::string_view kOthers[] = {"_local_scalar_dense",
@@ -86,10 +89,10 @@ GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
       operator_spans_(store_.operator_calls.thread) {
   AddMarks(inputs.marks);
   AddSystemCalls();
-  AddGilWaits();
+  AddPythonSamples();
   AddSwitches();
   for (ThreadParts* parts :
-       {&no_processor_, &outside_model_, &system_calls_, &gil_waits_, &loop_}) {
+       {&no_processor_, &outside_model_, &system_calls_, &gil_waits_, &own_python_, &loop_}) {
     parts->Finish();
   }
 }
@@ -115,12 +118,17 @@ void GpuIdleExplainer::AddSystemCalls() {
   }
 }
 
-void GpuIdleExplainer::AddGilWaits() {
+void GpuIdleExplainer::AddPythonSamples() {
   const PythonSamplesTable& samples = store_.python_samples;
   for (size_t row = 0; row < samples.size(); ++row) {
-    if (samples.gil[row] != GilState::kWaits) continue;
-    gil_waits_.Add(samples.thread[row], samples.start_ns[row], samples.end_ns[row],
-                   GpuPart::kIdleGil);
+    const int64_t start_ns = samples.start_ns[row], end_ns = samples.end_ns[row];
+    if (samples.gil[row] == GilState::kWaits) {
+      gil_waits_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleGil);
+    } else if (!samples.python_stack[row].IsNone()) {
+      const bool waits = double(samples.cpu_ns[row]) < kRuns * double(end_ns - start_ns);
+      own_python_.Add(samples.thread[row], start_ns, end_ns,
+                      waits ? GpuPart::kIdleWaiting : GpuPart::kIdleOwnPython);
+    }
   }
 }
 
@@ -185,14 +193,18 @@ GpuPart GpuIdleExplainer::AroundOperators(ThreadId thread, int64_t time_ns,
   }
   // Autograd's own thread, while the one of the loop waits for it.
   const auto backward = backward_.find(store_.ProcessOf(thread));
-  if (backward == backward_.end()) return GpuPart::kIdlePython;
+  if (backward == backward_.end()) return OutsideModel(thread, time_ns, until_ns);
   const auto span = std::upper_bound(
       backward->second.begin(), backward->second.end(), time_ns,
       [](int64_t time, const TimeSpan& candidate) { return time < candidate.end_ns; });
-  if (span == backward->second.end()) return GpuPart::kIdlePython;
+  if (span == backward->second.end()) return OutsideModel(thread, time_ns, until_ns);
   const bool inside = span->start_ns <= time_ns;
   *until_ns = std::min(*until_ns, inside ? span->end_ns : span->start_ns);
-  return inside ? GpuPart::kIdleAutograd : GpuPart::kIdlePython;
+  return inside ? GpuPart::kIdleAutograd : OutsideModel(thread, time_ns, until_ns);
+}
+
+GpuPart GpuIdleExplainer::OutsideModel(ThreadId thread, int64_t time_ns, int64_t* until_ns) const {
+  return own_python_.At(thread, time_ns, until_ns).value_or(GpuPart::kIdlePython);
 }
 
 void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,

@@ -35,10 +35,11 @@ class GpuIdleExplainer {
  private:
   void AddMarks(const PhaseMarks& marks);
   void AddSystemCalls();
-  void AddGilWaits();
+  void AddPythonSamples();
   void AddSwitches();
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   GpuPart AroundOperators(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
+  GpuPart OutsideModel(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   bool IsWait(uint32_t api_call) const;
   bool IsOnCpuTensors(uint32_t op) const;
 
@@ -51,6 +52,7 @@ class GpuIdleExplainer {
   ThreadParts outside_model_;  // DataLoader and compile
   ThreadParts system_calls_;
   ThreadParts gil_waits_;
+  ThreadParts own_python_;                               // by samples
   ThreadParts loop_;                                     // model, backward, optimizer
   std::map<ProcessId, std::vector<TimeSpan>> backward_;  // on any thread
 };

@@ -82,6 +82,15 @@ double HeldIdleNs(const RunMeasures& run, GpuPart part) {
   return held == nullptr ? 0 : held->idle_ns[static_cast<size_t>(part)];
 }
 
+double HeldOutsideIdleNs(const RunMeasures& run) {
+  double idle_ns = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (IsIdleOutside(part)) idle_ns += HeldIdleNs(run, part);
+  }
+  return idle_ns;
+}
+
 void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
   const HoldingFunction* held = HolderOfGpu(run);
   if (held == nullptr) return;

@@ -210,8 +210,7 @@ std::string ActionForCopies(const PageableTraffic& traffic, bool to_host, bool f
 
 double FreedBatchesNs(const RunMeasures& run) {
   if (ToldTraffic(run).to_device_bytes <= 0) return 0;
-  const double idle_ns =
-      GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython);
+  const double idle_ns = OutsideIdleNs(run) - HeldOutsideIdleNs(run);
   return std::clamp(run.loop_work.python.freeing_ns, 0.0, std::max(0.0, idle_ns));
 }
 

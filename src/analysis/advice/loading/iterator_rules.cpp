@@ -38,8 +38,8 @@ IteratorsInSteps IteratorsMadeInSteps(const RunMeasures& run) {
   made.sampled = CallersOf(IsSampler, *run.store).In(*main);
   made.exposed_ns = double(made.sampled.all_ns) / double(main->steady.size());
   if (run.gpu.MainBreakdown() != nullptr) {  // a GPU that works meanwhile hides it
-    made.exposed_ns = std::min(made.exposed_ns, GpuPartNs(run, GpuPart::kIdleDataLoading) +
-                                                    GpuPartNs(run, GpuPart::kIdlePython));
+    made.exposed_ns =
+        std::min(made.exposed_ns, GpuPartNs(run, GpuPart::kIdleDataLoading) + OutsideIdleNs(run));
   }
   return made.exposed_ns < kIteratorsMade * step_ns ? IteratorsInSteps{} : made;
 }

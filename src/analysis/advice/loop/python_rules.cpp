@@ -19,8 +19,7 @@ double ShareOutsideOfPhases(const RunMeasures& run) {
 
 // Without what gpu-held-back and pageable-copy say of it.
 double GpuIdlePythonNs(const RunMeasures& run) {
-  return GpuPartNs(run, GpuPart::kIdlePython) - HeldIdleNs(run, GpuPart::kIdlePython) -
-         FreedBatchesNs(run);
+  return OutsideIdleNs(run) - HeldOutsideIdleNs(run) - FreedBatchesNs(run);
 }
 
 std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::string_view kind) {
