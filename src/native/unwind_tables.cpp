@@ -284,7 +284,7 @@ UnwindTables::Entry UnwindTables::EntryAt(size_t index) const {
           header_.address + static_cast<uint64_t>(int64_t{values[1]})};
 }
 
-std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address, uint64_t* read_bytes) const {
+size_t UnwindTables::CountUntil(uint64_t address) const {
   size_t low = 0;
   size_t high = count_;
   while (low < high) {
@@ -295,8 +295,13 @@ std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address, uint64_t* read_by
       high = middle;
     }
   }
-  if (low == 0) return std::nullopt;
-  auto body = EntryBody(image_.From(EntryAt(low - 1).description));
+  return low;
+}
+
+std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address, uint64_t* read_bytes) const {
+  const size_t count = CountUntil(address);
+  if (count == 0) return std::nullopt;
+  auto body = EntryBody(image_.From(EntryAt(count - 1).description));
   if (!body) return std::nullopt;
   const uint64_t id_address = body->address();
   const auto common_offset = body->Read<uint32_t>();

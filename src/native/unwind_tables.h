@@ -40,6 +40,13 @@ class UnwindTables {
   // The row of the instruction at `address`. Nothing: no function of the tables is there, or what
   // they say cannot be understood. `read_bytes`: how many bytes of them were read to find out.
   std::optional<UnwindRow> RowAt(uint64_t address, uint64_t* read_bytes = nullptr) const;
+  // Where the function at `address` begins, and the next one (behind the last, the next byte),
+  // which files without symbols know too. A part of a function that the compiler moved away (.cold)
+  // is one of its own.
+  struct Extent {
+    uint64_t begin = 0, end = 0;
+  };
+  std::optional<Extent> ExtentAt(uint64_t address) const;
 
  private:
   struct Entry {
@@ -47,6 +54,8 @@ class UnwindTables {
     uint64_t description;  // address of the FDE
   };
   Entry EntryAt(size_t index) const;
+  // How many entries begin at `address` or before it.
+  size_t CountUntil(uint64_t address) const;
 
   Stretch header_;
   ImageBytes image_;

@@ -265,6 +265,27 @@ TEST(ElfFile, RefusesWhatIsNone) {
   EXPECT_FALSE(self->tables().empty());
 }
 
+// As symbols have them, but for the padding between two.
+TEST(ElfFile, TablesKnowWhereFunctionsBeginAndEnd) {
+  const auto self = ElfFile::Open("/proc/self/exe");
+  ASSERT_NE(self, nullptr);
+  uint64_t symbols_left = kMostSymbols;
+  size_t same = 0, others = 0;
+  for (const Function& function : self->Functions(symbols_left)) {
+    const auto extent = self->tables().ExtentAt(function.begin);
+    if (!extent) continue;  // written in assembly
+    const auto at_end = self->tables().ExtentAt(function.end - 1);
+    const bool is_same = extent->begin == function.begin && extent->end >= function.end && at_end &&
+                         at_end->begin == function.begin;
+    ++(is_same ? same : others);
+  }
+  EXPECT_GT(same, 100u);
+  EXPECT_LT(others, same / 20);
+  EXPECT_FALSE(self->tables().ExtentAt(0));
+  EXPECT_FALSE(self->tables().ExtentAt(UINT64_MAX));
+  EXPECT_FALSE(UnwindTables().ExtentAt(1));
+}
+
 // No byte of a damaged file leads outside of it.
 TEST(ElfFile, AnyByteMayBeDamaged) {
   std::ifstream file("/proc/self/exe", std::ios::binary);
@@ -283,6 +304,7 @@ TEST(ElfFile, AnyByteMayBeDamaged) {
     (void)elf->Functions(symbols_left);
     for (uint64_t address = 0; address < image.size(); address += 997) {
       (void)elf->tables().RowAt(address);
+      (void)elf->tables().ExtentAt(address);
     }
   }
 }

@@ -81,14 +81,19 @@ class KnownShares(CpuCase):
         burned = self.burned()  # a child burns as BurnThree, one that executed the program as all three
         self.assertAlmostEqual(burned["BurnThree"], (1 + 0.3) / 2, delta=0.12)
 
-    def test_a_stripped_program_is_known_as_a_whole(self):
+    def test_functions_of_a_stripped_program_are_told_apart(self):
+        """By where they begin, which the unwind tables say."""
         stripped = self.path("stripped")
         subprocess.run(["strip", "-o", stripped, PROGRAM], check=True)
         self.record(stripped, "shares", "1")
         rows = self.table("samples")
-        (own,) = [row for row in rows if row["Library"] == "stripped" and row["Self"] > 0]
-        self.assertEqual(own["Function"], "[unknown]")
-        self.assertGreater(own["Self"], 700 * MS)
+        own = [row for row in rows if row["Library"] == "stripped"]
+        for row in own:
+            self.assertRegex(row["Function"], r"^stripped\+0x[0-9a-f]+$")
+        totals = sorted((row["Total"] for row in own), reverse=True)
+        self.assertGreater(totals[0], 700 * MS)  # main
+        for share in SHARES.values():
+            self.assertTrue(any(abs(total / totals[0] - share) < 0.1 for total in totals), (share, own))
         self.assertTrue(any("libc_start" in row["Function"] for row in rows), rows)
 
     def test_a_static_program_is_sampled_though_nothing_enters_it(self):

@@ -1,6 +1,7 @@
 #include "capture/cpu/cpu_log.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/demangled.h"
 #include "capture/cpu/kernel_names.h"
@@ -36,6 +37,13 @@ void AddPlaceTo(std::vector<Place>& places, const Place& place) {
     if (places.size() > kMostPlaces / 2) places.resize(kMostPlaces / 2);
   }
   places.push_back(place);
+}
+
+// "python3.11+0x5d6400"
+std::string PlaceName(const std::string& path, uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "+0x%llx", static_cast<unsigned long long>(address));
+  return path.substr(path.rfind('/') + 1) + text;
 }
 
 }  // namespace
@@ -161,12 +169,19 @@ void CpuLog::AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, i
   const native::Module& module = *places.front().first;
   if (module.file() == nullptr) return;
   const native::FunctionNames names(*module.file(), symbols_left);
-  const native::Function* last = nullptr;
+  uint64_t named_until = 0;
   for (const auto& [of_module, place] : places) {
-    const native::Function* function = names.Find(place);
-    if (function == nullptr || function == last) continue;
-    last = function;
-    AddName(&module, false, function->begin, function->end, DemangledName(function->name), at_ns);
+    if (place < named_until) continue;
+    if (const native::Function* function = names.Find(place)) {
+      named_until = function->end;
+      AddName(&module, false, function->begin, function->end, DemangledName(function->name), at_ns);
+    } else if (const auto extent = module.file()->tables().ExtentAt(place)) {
+      // Without a symbol it is at least known where the function begins, so that all places in it
+      // are one.
+      named_until = extent->end;
+      AddName(&module, false, extent->begin, extent->end, PlaceName(module.path(), extent->begin),
+              at_ns);
+    }
   }
 }
 
