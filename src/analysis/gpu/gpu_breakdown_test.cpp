@@ -171,6 +171,7 @@ TEST(GpuBreakdown, WhatAThreadSleptOnIsACauseOfItsOwn) {
 TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
   const auto sampled = [](int64_t cpu_ns) {
     return [=](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+      build.store().python_frames.Append({.line = 1});
       build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
       build.store().python_samples.Append({.start_ns = from,
                                            .end_ns = to,
@@ -183,7 +184,7 @@ TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
   EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, sampled(290'000)), 300'000);
   EXPECT_EQ(IdleOf(GpuPart::kIdleWaiting, sampled(9'000)), 300'000) << "off the processor";
   const auto nothing = [](StoreBuilder&, ThreadId, int64_t, int64_t) {};
-  EXPECT_EQ(IdleOf(GpuPart::kIdlePython, nothing), 300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdlePython, nothing), 590'000);
 }
 
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.
