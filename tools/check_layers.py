@@ -75,7 +75,7 @@ SUB_LAYERS = {
         'phases': ('numbers',),
         'steps': ('phases', 'numbers'),
         'stages': ('steps', 'phases', 'cuda', 'numbers'),
-        'python': ('steps', 'numbers'),
+        'python': ('lines', 'steps', 'numbers'),
         'owners': ('steps', 'phases', 'cuda', 'numbers'),
         'forward': ('owners', 'steps', 'phases', 'numbers'),
         'os': ('numbers',),

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/lines/source_place.h"
 #include "analysis/numbers/time_span.h"
 
 namespace batchlight {
@@ -58,7 +59,17 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store, const StepSet& 
   return sums;
 }
 
-// key_of(row of store.python_frames)
+// By row of store.python_frames: code of the recorder, which wraps what the program calls.
+std::vector<bool> FindRecorders(const Store& store) {
+  std::vector<bool> recorders;
+  for (const StringId file : store.python_frames.file) {
+    recorders.push_back(OwnerOfSource(store.Text(file)) == SourceOwner::kNobody);
+  }
+  return recorders;
+}
+
+// key_of(row of store.python_frames). The recorder's code has what it takes itself, not what runs
+// within.
 template <typename KeyOfFrame>
 std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyOfFrame&& key_of) {
   struct Sum {
@@ -66,13 +77,15 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
     std::set<ThreadId> threads;
   };
   const PythonStacksTable& stacks = store.python_stacks;
+  const std::vector<bool> recorders = FindRecorders(store);
   std::map<CodeKey, Sum> sums;
   std::vector<CodeKey> path;
   for (const auto& [stack, spent] : SumByStack(store, steps)) {
     path.clear();
     for (PythonStackId at = stack; !at.IsNone(); at = stacks.parent[at.row()]) {
       const PythonFrameId frame = stacks.frame[at.row()];
-      if (!frame.IsNone()) path.push_back(key_of(frame.row()));
+      if (frame.IsNone() || (!path.empty() && recorders[frame.row()])) continue;
+      path.push_back(key_of(frame.row()));
     }
     if (path.empty()) continue;
     Sum& own = sums[path.front()];

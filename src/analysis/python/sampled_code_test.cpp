@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace batchlight {
 namespace {
 
@@ -45,6 +49,38 @@ TEST(SampledCode, RecursionCountsOnceAndThreadsAreCounted) {
   EXPECT_EQ(lines[1].line, 12u);
   EXPECT_EQ(lines[1].self_ns, 25);
   EXPECT_EQ(lines[1].total_ns, 175);
+}
+
+TEST(SampledCode, TheRecordersCodeHasOnlyWhatItTakesItself) {
+  Store store;
+  PythonStackId stack;
+  std::vector<PythonStackId> stacks;
+  for (const auto& [file, function] : {std::pair{"/u/train.py", "main"},
+                                       {"/x/batchlight/_bridge/_phases.py", "call"},
+                                       {"/u/train.py", "step"}}) {
+    store.python_frames.Append({.file = store.strings.Intern(file),
+                                .function = store.strings.Intern(function),
+                                .first_line = 1,
+                                .line = 1});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = stack});
+    stack = PythonStackId::At(store.python_stacks.size() - 1);
+    stacks.push_back(stack);
+  }
+  for (const size_t at : {1, 2, 2}) {
+    store.python_samples.Append({.start_ns = 0,
+                                 .end_ns = 10,
+                                 .thread = ThreadId::At(0),
+                                 .python_stack = stacks[at],
+                                 .samples = 1,
+                                 .cpu_ns = 10});
+  }
+  std::map<std::string, std::pair<int64_t, int64_t>> found;
+  for (const SampledCode& code : SumSamplesByPythonFunction(store, {})) {
+    found[std::string(store.Text(code.function))] = {code.self_ns, code.total_ns};
+  }
+  using Times = std::map<std::string, std::pair<int64_t, int64_t>>;
+  EXPECT_EQ(found, (Times{{"main", {0, 30}}, {"call", {10, 10}}, {"step", {20, 20}}}));
 }
 
 TEST(SampledCode, StepsHaveWhatTheirThreadDidInThem) {

@@ -11,12 +11,18 @@ std::string PythonFrameName(const Store& store, PythonFrameId frame) {
          std::string(ShortFile(store.Text(row.file))) + ':' + std::to_string(row.line) + ')';
 }
 
+bool IsRecorders(const Store& store, PythonFrameId frame) {
+  const std::string_view file = store.Text(store.python_frames.file[frame.row()]);
+  return OwnerOfSource(file) == SourceOwner::kNobody;
+}
+
 }  // namespace
 
 void AddPythonFrames(const Store& store, PythonStackId stack, std::vector<NamedFrame>& frames) {
   for (PythonStackId at = stack; !at.IsNone(); at = store.python_stacks.parent[at.row()]) {
     const PythonFrameId frame = store.python_stacks.frame[at.row()];
-    if (!frame.IsNone()) frames.push_back({PythonFrameName(store, frame), frame});
+    if (frame.IsNone() || (at != stack && IsRecorders(store, frame))) continue;
+    frames.push_back({PythonFrameName(store, frame), frame});
   }
 }
 
