@@ -12,12 +12,12 @@ namespace {
 // Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
 using RuleGroup = std::array<std::string_view, 10>;
 constexpr RuleGroup kSameTime[] = {
-    {"tf32-off", "amp-off"},                 // matrix products in FP32
-    {"channels-last", "unfused-pointwise"},  // norms
-    {"pageable-copy", "exposed-copies"},     // copies that nothing hides
-    {"dataloader-wait", "straggler"},        // the DataLoader's next
-    {"loader-iterators", "python-work"},     // a sampler that is thrown away
-    {"python-work", "straggler"},            // what one rank does beside the others
+    {"tf32-off", "amp-off"},                                 // matrix products in FP32
+    {"channels-last", "unfused-pointwise"},                  // norms
+    {"repeated-copies", "pageable-copy", "exposed-copies"},  // copies that nothing hides
+    {"dataloader-wait", "straggler"},                        // the DataLoader's next
+    {"loader-iterators", "python-work"},                     // a sampler that is thrown away
+    {"python-work", "straggler"},                            // what one rank does beside the others
     {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/gpu/cudnn_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
@@ -326,7 +327,7 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
 void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
   if (TrainingProperty(run, "torch.cudnn_benchmark") != "False") return;
   Selection convolutions = Select(run, IsConvolution);
-  if (convolutions.share < kConvolutions) return;
+  if (convolutions.share < kConvolutions || ConvolutionPlans(run).per_step_ns > 0) return;
   findings->push_back(
       {.title = "cuDNN does not look for the fastest convolutions",
        .seen = PercentOf(convolutions.share) + " of kernel time is convolutions, and "

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/gpu/cudnn_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/steps/graph_use.h"
@@ -48,9 +49,10 @@ double IdleBesideTheModelNs(const RunMeasures& run) {
 // Of the time that the GPU waits for launches what launching the model faster can save. What the
 // loop does beside it, as averages of weights and metrics, stays as it is, and so does what a
 // function launches that slow-function names; anomaly detection is better switched off than
-// captured.
+// captured, and what cuDNN plans no graph holds.
 double LaunchableIdleNs(const RunMeasures& run) {
-  double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run));
+  double idle_ns = LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run);
+  idle_ns = std::max(0.0, idle_ns - ToldPlans(run).per_step_ns());
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
   idle_ns = std::max(0.0, idle_ns - IdleBesideTheModelNs(run));
   double share = 0;
@@ -98,12 +100,13 @@ WaitsInForward FindWaitsInForward(const RunMeasures& run) {
   const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
   const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
   StepLookup lookup(main);
+  const ToldPlans plans(run);
   uint64_t count = 0;
   for (const GpuWait& wait : FindGpuWaits(store, main->thread)) {
     if (wait.kind != PhaseKind::kGpuWait || !lookup.IsSteadyAt(wait.start_ns)) continue;
     if (in_modules.Innermost(main->thread, wait.start_ns) == kNoRow) continue;
     const uint32_t op = in_operators.Innermost(main->thread, wait.start_ns);
-    if (op == kNoRow) continue;
+    if (op == kNoRow || plans.Has(operators.name[op])) continue;
     if (count++ == 0) found.first = store.Text(operators.name[op]);
   }
   found.per_step = double(count) / double(main->steady.size());

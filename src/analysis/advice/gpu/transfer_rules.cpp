@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/gpu/cudnn_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/steps/step_clock.h"
@@ -78,18 +79,17 @@ std::string PlaceOf(const RunMeasures& run, const WaitRow& wait) {
 void HostSynchronization(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
-  // What a wait costs is the time the GPU then has nothing to do: while the CPU returns from it and
-  // launches again.
+  // What a wait costs: until the CPU has returned and launched again, the GPU has nothing to do.
   const HoldingFunction* held = HolderOfGpu(run);
   const double held_ns = held == nullptr ? 0 : held->AllIdleNs();
   const double idle_ns =
       GpuPartNs(run, GpuPart::kIdleSynchronization) + LaunchIdleNs(run) - held_ns;
-  double waits = 0;
-  double waited_ns = 0;
-  double batch_copies = PageableBatchCopies(run);
+  double waits = 0, waited_ns = 0, batch_copies = PageableBatchCopies(run);
+  const ToldPlans plans(run);
   Finding finding;
   for (const WaitRow& wait : run.gpu.waits) {
     double calls = wait.calls_per_step;
+    if (plans.Has(wait.operator_name)) continue;
     // Copies of a batch from pageable memory wait too: they are a rule of their own.
     if (IsCopy(run, wait)) {
       const double of_batch = std::min(batch_copies, calls);
@@ -276,9 +276,10 @@ void ExposedCopies(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void AllocatorRetries(const RunMeasures& run, Findings* findings) {
+Allocations AllocationsOutside(const RunMeasures& run, const ToldPlans& plans) {
   const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || run.gpu.empty() || double(main->steady.size()) < kAllocationSteps) return;
+  if (main == nullptr || run.gpu.empty() || double(main->steady.size()) < kAllocationSteps)
+    return {};
   const Store& store = *run.store;
   const ApiCallsTable& calls = store.api_calls;
   // The first steps may still find the sizes they need: what counts goes on in the second half.
@@ -295,15 +296,23 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
       continue;
     }
     if (calls.end_ns[row] == kOpenEnd || calls.start_ns[row] < second_half_ns ||
-        !lookup.IsSteadyAt(calls.start_ns[row])) {
+        !lookup.IsSteadyAt(calls.start_ns[row]) ||
+        plans.Holds(calls.thread[row], calls.start_ns[row])) {
       continue;
     }
     ++count;
     total_ns += calls.end_ns[row] - calls.start_ns[row];
   }
   const double per_step_ns = double(total_ns) / double(steps);
-  if (kAllocationSteps * double(count) < double(steps)) return;
-  if (per_step_ns < kAllocationShare * MeanStepNs(run)) return;
+  if (kAllocationSteps * double(count) < double(steps)) return {};
+  if (per_step_ns < kAllocationShare * MeanStepNs(run)) return {};
+  return {.count = count, .per_step_ns = per_step_ns};
+}
+
+void AllocatorRetries(const RunMeasures& run, Findings* findings) {
+  const ToldPlans plans(run);
+  const auto [count, per_step_ns] = AllocationsOutside(run, plans);
+  if (count == 0 || plans.empty_the_cache()) return;
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +
