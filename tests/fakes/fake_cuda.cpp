@@ -200,6 +200,18 @@ uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,
   return call.correlation();
 }
 
+uint32_t fake_cuda_copy_from(const void* from, uint64_t bytes) {
+  const struct {
+    void* to;
+    const void* from;
+    size_t bytes;
+    uint32_t kind;
+    void* stream;
+  } parameters = {nullptr, from, bytes, 1, nullptr};
+  Call call(kMemcpyAsync, kRuntimeApi, &parameters);
+  return call.correlation();
+}
+
 uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
                                 uint32_t duration_ns) {
   Call call(kMemsetAsync);

@@ -34,6 +34,8 @@ void fake_cuda_refused_launch(const char* name);
 // peer.
 uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,
                                 uint32_t duration_ns);
+// From memory of the program's, which the call is given.
+uint32_t fake_cuda_copy_from(const void* from, uint64_t bytes);
 uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
                                 uint32_t duration_ns);
 uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns);

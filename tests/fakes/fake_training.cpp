@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   long threads = 1, launches = 1000, per_second = 0, names = 10, every_kind = 0, captures = 0;
-  long name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0, stops_beside = 0;
+  long copies = 0, name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0, stops_beside = 0;
   std::string end = "return";
 };
 
@@ -62,6 +62,8 @@ Arguments Parse(int argc, char** argv) {
       arguments.streams = number;
     else if (key == "fails")
       arguments.fails = number;
+    else if (key == "copies")
+      arguments.copies = number;
     else if (key == "stops_beside")
       arguments.stops_beside = number;
     else if (key == "end")
@@ -131,6 +133,19 @@ void Streams(long count) {
     launch.duration_ns = 1000;
     fake_cuda_launch(&launch);
   }
+}
+
+// A graph that never changes, and batches that do.
+void Copies(long count) {
+  std::vector<uint64_t> graph(1 << 18), batch(1 << 17);
+  for (size_t i = 0; i < graph.size(); ++i) graph[i] = i;
+  for (long step = 0; step < count; ++step) {
+    for (size_t i = 0; i < batch.size(); ++i) batch[i] = i + static_cast<size_t>(step);
+    fake_cuda_copy_from(graph.data(), graph.size() * sizeof graph[0]);
+    fake_cuda_copy_from(batch.data(), batch.size() * sizeof batch[0]);
+  }
+  // An address that is none, as of a copy that the driver refuses.
+  if (count != 0) fake_cuda_copy_from(reinterpret_cast<void*>(4096), 1 << 20);
 }
 
 void EveryKind() {
@@ -227,6 +242,7 @@ int main(int argc, char** argv) {
     if (arguments.waits != 0) Waits();
     if (arguments.fails != 0) fake_cuda_out_of_memory();
     Streams(arguments.streams);
+    Copies(arguments.copies);
     if (arguments.captures > 0) fake_cuda_profiler_stop();
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

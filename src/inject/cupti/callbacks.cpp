@@ -5,6 +5,7 @@
 #include "inject/cupti/call_stacks.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/cupti/copy_sources.h"
 #include "inject/cupti/decode.h"
 #include "inject/cupti/follower.h"
 #include "inject/cupti/kinds.h"
@@ -117,6 +118,7 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
   const auto& call = *static_cast<const CallbackData*>(data);
   if (domain == kDriverApi && g_follower != nullptr) g_follower->on_driver_call(cbid, call);
   OnCallStack(g_collector.options, domain, cbid, call);
+  OnCopyCall(domain, cbid, call);
   if (OnWaitCall(g_collector.library, g_collector.options, domain, cbid, call)) return;
   const bool runtime = domain == kRuntimeApi;
   const bool start = cbid == (runtime ? kRuntimeProfilerStart : kDriverProfilerStart);

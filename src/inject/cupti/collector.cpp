@@ -10,6 +10,7 @@
 #include "inject/cupti/call_stacks.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/cupti/copy_sources.h"
 #include "inject/cupti/follower.h"
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
@@ -40,6 +41,7 @@ void EnableCallbacks(const Library& library, void* subscriber, const Options& op
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
   }
   EnableWaitCallbacks(library, subscriber, options);
+  EnableCopyCallbacks(library, subscriber, options);
   EnableCallStackCallbacks(library, options, subscriber);
   if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);

@@ -1,0 +1,54 @@
+// Whether the program copies the same numbers to the GPU again and again: features, graphs and
+// targets that never change. Of the first large copies from the CPU some numbers are looked at, and
+// kept by address and size; each that comes again unchanged is a repeat. Tensors are not known
+// here, and none is held: what a copy's call is given is all that is read.
+//
+// Property copies.repeated, a line for each source that came again: how often, the looked-at copies
+// of as many bytes, bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "inject/cupti/abi.h"
+#include "inject/cupti/library.h"
+#include "inject/cupti/options.h"
+
+namespace batchlight::inject::cupti {
+
+// Known sources of copies. Not for several threads at a time.
+class CopySources {
+ public:
+  static constexpr uint32_t kMost = 64;
+
+  // `sample`: of the numbers. Returns how many repeats there were in all if this is one, else 0.
+  uint32_t Take(const void* from, uint64_t bytes, uint64_t sample);
+  // Writes the property's text, ended by NUL: as many whole lines as there is room for.
+  void Tell(char* text, size_t room) const;
+
+ private:
+  struct Source {
+    const void* from = nullptr;
+    uint64_t bytes = 0;
+    uint64_t sample = 0;
+    uint32_t copies = 0;
+    uint32_t repeats = 0;
+    uint32_t last = 0;  // copy, of all
+  };
+  Source& SourceOf(const void* from, uint64_t bytes);
+
+  Source sources_[kMost] = {};
+  uint32_t copies_ = 0;
+  uint32_t repeats_ = 0;
+};
+
+// Some hundred numbers of that memory as one, 0: it cannot be read, or all of them are the same
+// (a mask of ones in a new tensor at the same address is no repeat).
+uint64_t SampleOfMemory(const void* from, uint64_t bytes);
+
+void EnableCopyCallbacks(const Library& library, void* subscriber, const Options& options);
+
+// From CUPTI's callback, before and after the call.
+void OnCopyCall(uint32_t domain, uint32_t cbid, const CallbackData& data);
+
+}  // namespace batchlight::inject::cupti
