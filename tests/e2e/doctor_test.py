@@ -72,6 +72,20 @@ class Doctor(InFolder):
         self.assertRegex(checks["Python"][0]["what"], r"^python3 is CPython 3\.\S+, /usr/bin/python3$")
         self.assertNotIn("shims", json.dumps(checks))
 
+    def test_a_python_whose_frames_are_not_known(self):
+        for version, free_threaded, known in (
+                ("3.14.0", 0, True), ("3.13.5", 1, True), ("3.14.0", 1, False), ("3.15.0", 0, False)):
+            with self.subTest(version=version, free_threaded=free_threaded):
+                os.makedirs(self.path("new"), exist_ok=True)
+                with open(self.path("new/python3"), "w") as file:
+                    file.write("#!/bin/sh\nprintf 'path=/n/python3\\nprefix=/n\\nimplementation=CPython\\n"
+                               "version=%s\\nfree_threaded=%d\\n'\n" % (version, free_threaded))
+                os.chmod(self.path("new/python3"), 0o755)
+                (check,) = [check for check in self.checks(PATH=self.path("new") + ":/usr/bin:/bin")["Python"]
+                            if "/n/python3" in check["what"]]
+                self.assertEqual(check["finding"], "ok" if known else "note")
+                self.assertEqual("no samples" in check["what"], not known)
+
     def test_missing_compiler_is_said(self):
         os.mkdir(self.path("bin"))
         for name in ("python3", "timeout", "sh"):

@@ -26,6 +26,8 @@ print("path=" + sys.executable)
 print("prefix=" + sys.prefix)
 print("implementation=" + platform.python_implementation())
 print("version=%d.%d.%d" % sys.version_info[:3])
+import sysconfig
+print("free_threaded=%d" % bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
 import importlib.util as u
 spec = u.find_spec("torch")
 if spec and spec.submodule_search_locations:
@@ -77,6 +79,13 @@ Check JudgePython(const std::string& command, const PythonFacts& facts) {
   if (facts.at("implementation") != "CPython" || !python3 || minor < 8) {
     return {"Python", Finding::kNote, name + ": only its processes and NVTX ranges are recorded",
             "modules, operators and phases need CPython 3.8 or newer"};
+  }
+  const bool free_threaded = facts.count("free_threaded") != 0 && facts.at("free_threaded") == "1";
+  if (minor > (free_threaded ? 13 : 14)) {
+    return {"Python", Finding::kNote,
+            name + (free_threaded ? ", free-threaded" : "") +
+                ": no samples, and no lines of operators and of memory",
+            "frames of CPython 3.8 to 3.14 are known, of 3.13 without a GIL, too"};
   }
   return {"Python", Finding::kGood, name, ""};
 }
