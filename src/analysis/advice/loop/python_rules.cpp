@@ -241,37 +241,6 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
            PythonEvidence(*run.store, python.functions, python.per_step_ns, python.places)});
 }
 
-double SlowFunctionNs(const RunMeasures& run) {
-  const double step_ns = MeanStepNs(run);
-  const double exposed_ns = run.loop_work.hot.per_step_ns * CpuExposure(run);
-  return step_ns > 0 && exposed_ns >= kSlowFunction * step_ns ? exposed_ns : 0;
-}
-
-void SlowFunction(const RunMeasures& run, Findings* findings) {
-  const double step_ns = MeanStepNs(run);
-  const HotFunction& hot = run.loop_work.hot;
-  const double exposed_ns = SlowFunctionNs(run);
-  if (exposed_ns <= 0) return;
-  const std::string name = FunctionText(*run.store, hot.function);
-  const std::string share = PercentOf(hot.per_step_ns / step_ns);
-  findings->push_back(
-      {.title =
-           name + " takes " + share + " of a step, in " + std::string(PhaseKindName(hot.phase)),
-       .seen = "Samples of Python find the step in " + name + " for " + TimeOf(hot.per_step_ns) +
-               " of it (" + share + "), beside operators " +
-               (run.gpu.empty() ? "that take long." : "of the model."),
-       .why = "Loops over values or rows in Python, operators on a few numbers each and lists of "
-              "tensors that are stacked cost microseconds where a tensor's operator costs "
-              "nanoseconds a number.",
-       .action =
-           "Do it with operators on whole tensors, write rows into one tensor that is kept, keep "
-           "the result where it is the same every time, or do it every N steps.",
-       .gain_ns = exposed_ns * kSlowFunctionGain,
-       .uncertainty_ns = exposed_ns * kSlowFunctionUncertainty,
-       .evidence = {{.kind = "function", .name = name, .per_step_ns = hot.per_step_ns}},
-       .patch = {}});
-}
-
 namespace {
 
 bool IsDeepCopy(const Store& store, const PythonFramesRow& frame) {

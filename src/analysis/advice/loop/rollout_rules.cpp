@@ -6,6 +6,9 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
+#include "analysis/lines/source_place.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/stages/stages.h"
 #include "store/interval_index.h"
 
@@ -149,12 +152,33 @@ bool HasChildren(const RunMeasures& run) {
          processes.parent_pid.end();
 }
 
+// Of the rollouts: copy.deepcopy, by samples. ns
+double DeepCopiesNs(const RunMeasures& run, double rollouts_ns) {
+  const ProcessSteps* main = run.steps.Main();
+  std::vector<TimeSpan> spans;
+  for (const StageSpan& span : run.stages.Main()->spans) {
+    if (span.kind == StageKind::kRollout) AddSpan(spans, span.start_ns, span.end_ns);
+  }
+  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, spans);
+  int64_t copies_ns = 0;
+  for (const SampledFunction& function : sampled.innermost) {
+    const std::string_view file = run.store->Text(function.file);
+    if (ShortFile(file) == "copy.py" && OwnerOfSource(file) == SourceOwner::kPython) {
+      copies_ns += function.ns;
+    }
+  }
+  return rollouts_ns * double(copies_ns) / double(std::max<int64_t>(1, sampled.all_ns));
+}
+
 }  // namespace
 
 void RolloutWork(const RunMeasures& run, Findings* findings) {
   const Rollouts rollouts = RolloutsOf(run);
   if (rollouts.total_ns <= 0 || rollouts.AreOfTheModel()) return;
   const double work_ns = rollouts.total_ns - rollouts.calls.model_ns();
+  // What simulates can be made cheaper; copies of the state are mostly for nobody.
+  const double copies_ns = std::min(work_ns, DeepCopiesNs(run, rollouts.total_ns));
+  const double gain_ns = (work_ns - copies_ns) * kRolloutWorkGain + copies_ns * kRolloutCopiesGain;
   findings->push_back(
       {.title =
            PercentOf(work_ns / rollouts.total_ns) + " of the rollouts lies outside of the model",
@@ -164,6 +188,10 @@ void RolloutWork(const RunMeasures& run, Findings* findings) {
        .why = "The model waits for the environment and for what is done with its answers: "
               "simulating, drawing, recording, copying observations.",
        .action =
+           std::string(copies_ns >= kDeepCopy * rollouts.total_ns
+                           ? "Copy a state (copy.deepcopy) only where somebody reads the copy, as "
+                             "at the end of an episode. "
+                           : "") +
            std::string("Make that code cheaper or rarer (no drawing or video of every episode)") +
            (HasChildren(run)
                 ? ", or let each of the program's processes do more before it answers: "
@@ -171,7 +199,7 @@ void RolloutWork(const RunMeasures& run, Findings* findings) {
                 : ", or run environments in processes of their own "
                   "(gymnasium.vector.AsyncVectorEnv)."),
        .evidence = {{.kind = "stage", .name = "rollout", .count = rollouts.calls.rollouts}},
-       .run_gain_ns = work_ns * kRolloutWorkGain,
+       .run_gain_ns = gain_ns,
        .run_uncertainty_ns = work_ns * kRolloutWorkUncertainty,
        .patch = {}});
 }

@@ -16,7 +16,7 @@ using testing::StoreBuilder;
 // Short operators, with Python between them, follow each call for `around_ns`.
 RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
                           int64_t around_ns = 0, bool has_children = false,
-                          const char* read_in = nullptr) {
+                          const char* read_in = nullptr, bool copies = false) {
   static Store store;
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
@@ -24,6 +24,15 @@ RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
   if (has_children) {
     const ProcessId child = build.Process(8, "ppo.py");
     build.store().processes.parent_pid[child.row()] = 7;
+  }
+  for (const auto& [file, function] : {std::pair("/home/u/ppo.py", "step"),
+                                       std::pair("/usr/lib/python3.12/copy.py", "deepcopy")}) {
+    const auto row = static_cast<uint32_t>(build.store().python_frames.size());
+    build.store().python_frames.Append(
+        {.file = build.Text(file), .function = build.Text(function), .line = 90});
+    build.store().python_stacks.Append(
+        {.frame = PythonFrameId::At(row),
+         .parent = row == 0 ? PythonStackId() : PythonStackId::At(row - 1)});
   }
   int64_t t = kMs;
   for (int round = 0; round < 6; ++round) {
@@ -34,6 +43,13 @@ RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
                      OperatorScope::kFunction, shapes);
       for (int64_t at = t + call_ns; at < t + call_ns + around_ns; at += kMs / 10) {
         build.Operator(thread, "aten::sub", at, at + kMs / 100);
+      }
+      for (int64_t look = 1; copies && look < 5; ++look) {  // three of four in a copy
+        build.store().python_samples.Append({.start_ns = t + look * kMs - kMs / 2,
+                                             .end_ns = t + look * kMs,
+                                             .thread = thread,
+                                             .python_stack = PythonStackId::At(look > 1),
+                                             .samples = 1});
       }
       if (shapes.empty()) {
         if (read_in != nullptr) {
@@ -95,6 +111,16 @@ TEST(RolloutRules, WhatLiesOutsideOfTheModelIsNotItsGain) {
   const double work_ns = 0.8 * double(run.stages.Main()->Of(StageKind::kRollout)->total_ns);
   EXPECT_NEAR(found->run_gain_ns, 0.6 * work_ns, 0.05 * work_ns);
   EXPECT_EQ(FindRule(RunOfRollouts(kOne).findings, "rollout-work"), nullptr);
+}
+
+// An environment that copies its state in each step, for nobody.
+TEST(RolloutRules, CopiesOfTheStateCanAllBeSaved) {
+  const RunOverview run = RunOfRollouts(kOne, kMs, 0, false, nullptr, true);
+  const Finding* found = FindRule(run.findings, "rollout-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->action.find("Copy a state"), 0u) << found->action;
+  const auto total_ns = double(run.stages.Main()->Of(StageKind::kRollout)->total_ns);
+  EXPECT_NEAR(found->run_gain_ns, (0.9 * 0.75 + 0.6 * 0.05) * total_ns, 0.03 * total_ns);
 }
 
 // A distribution made of the answer, with its checks: it costs as much for one sample as for many.

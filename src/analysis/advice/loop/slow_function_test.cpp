@@ -90,7 +90,7 @@ TEST(SlowFunction, AFunctionThatPutsTensorsTogetherIsNamed) {
 // Steps whose loss is a module that calls `match`, which calls `iou_one` for each box: Python and
 // operators of 5 us, which autograd does not follow. In each step one of them loses its processor
 // for a millisecond. With a GPU each launches a kernel.
-std::vector<Finding> FindingsOfMatching(bool has_gpu) {
+std::vector<Finding> FindingsOfMatching(bool has_gpu, bool waits = false) {
   StoreBuilder made;
   PythonStackId caller;
   for (const char* function : {"main", "Loss.forward", "match", "iou_one"}) {
@@ -109,6 +109,7 @@ std::vector<Finding> FindingsOfMatching(bool has_gpu) {
         for (int i = 0; i < 100; ++i, at += kMs / 20) {
           build.Operator(thread, "aten::sub", at, at + (i == 50 ? kMs : 5000), 2 * step + 1);
           if (has_gpu) build.Kernel(thread, "elementwise", at + 1'000, at + 5'000, at + 6'000);
+          if (waits) build.ApiCall(thread, "cudaStreamSynchronize", at + 30'000, at + 45'000);
           if (i == 50) at += kMs;
         }
         for (int i = 5; i < 16; ++i) {
@@ -130,6 +131,15 @@ TEST(SlowFunction, WhatAModuleCallsHasTheTimeOfWhatThatCalls) {
     EXPECT_LE(found->gain_ns, 0.9 * 5.5 * kMs);
     EXPECT_EQ(found, &findings.front()) << "before launches as such: " << findings.front().title;
   }
+}
+
+// `if size[j] < threshold` of a tensor on the GPU: nothing hides it.
+TEST(SlowFunction, WhatWaitsForTheGpuAgainAndAgainIsExposed) {
+  const auto findings = FindingsOfMatching(true, true);
+  const Finding* found = FindRule(findings, "slow-function");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->seen.find("waits for the GPU 1"), std::string::npos) << found->seen;
+  EXPECT_GE(found->gain_ns, 0.93 * 5.3 * kMs);
 }
 
 // A backward that waits in the engine, for other ranks: no Python of `train`, which called it.
