@@ -2,6 +2,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/cudnn_plans.h"
@@ -81,6 +83,41 @@ std::string ShortKernelsText(const RunMeasures& run) {
   }
   if (count < KernelsPerStep(run) / 2) return "";
   return ", " + Rounded(count) + " of them shorter than their launch";
+}
+
+// " 92 % of them begin in `smooth` (Smoothing), forward or backward."; "" where no module itself,
+// by its own operators, launches most.
+std::string ModuleOfLaunches(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  const ModuleCallsTable& modules = run.store->module_calls;
+  std::map<StringId, std::pair<uint64_t, StringId>> by_path;  // kernels, class
+  uint64_t all = 0;
+  StepLookup lookup(main);
+  for (size_t row = 0; row < run.work.kernels.size(); ++row) {
+    if (!lookup.IsSteadyAt(run.store->kernels.start_ns[row])) continue;
+    ++all;
+    const ModuleCallId call = run.work.kernels[row].module;
+    if (call.IsNone()) continue;
+    auto& [kernels, class_name] = by_path[modules.path[call.row()]];
+    ++kernels;
+    class_name = modules.class_name[call.row()];
+  }
+  const auto most = std::max_element(
+      by_path.begin(), by_path.end(),
+      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  if (by_path.size() < 2 || 2 * most->second.first < all) return "";
+  return " " + PercentOf(double(most->second.first) / double(all)) + " of them begin in `" +
+         std::string(run.store->Text(most->first)) + "` (" +
+         std::string(run.store->Text(most->second.second)) + "), forward or backward.";
+}
+
+// What recording may add is taken off the gain; that is an upper end, unless it was measured.
+std::string LeftOutText(const RunMeasures& run, double idle_ns) {
+  const double left_out_ns = idle_ns - UnrecordedIdleNs(run);
+  if (run.recording_cost.measured || UnrecordedIdleNs(run) >= idle_ns * kLaunchBoundGain) return "";
+  return " Up to " + TimeOf(left_out_ns) +
+         " of that may be what recording adds, and is left out of the gain (--control-steps "
+         "measures it).";
 }
 
 // Waits for the GPU inside of a forward: for a number, or for how many rows there are.
@@ -186,7 +223,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
                PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch the next of " +
-               Rounded(KernelsPerStep(run)) + " kernels" + ShortKernelsText(run) + ".",
+               Rounded(KernelsPerStep(run)) + " kernels" + ShortKernelsText(run) + "." +
+               ModuleOfLaunches(run) + LeftOutText(run, idle_ns),
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
               "its kernels are over before the next is launched.",
        .action = replays
@@ -196,7 +234,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                            "for graph breaks (TORCH_LOGS=graph_breaks), or raise the batch size."
                      : ActionOf(run, waits),
        .gain_ns = gain_ns,
-       .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
+       .uncertainty_ns =
+           std::max(idle_ns * kLaunchBoundUncertainty, idle_ns * kLaunchBoundGain - gain_ns),
        .evidence = PartsBeforeLaunch(run),
        .patch = replays || waits.per_step >= kCallOfEveryStep
                     ? Patch{}

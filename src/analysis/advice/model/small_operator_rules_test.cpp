@@ -76,6 +76,11 @@ TEST(RowRules, OnAGpuSmallOperatorsAreToldBeforeLaunches) {
   EXPECT_EQ(findings.front().title.find("`crf` runs 200 small operators a step"), 0u)
       << findings.front().title;
   EXPECT_NEAR(findings.front().gain_ns, 0.95 * 7.8 * kMs, 0.3 * kMs);
+  const auto with_layers = FindingsOfRow(200, true, 0, true, false, 2000, 180);
+  const Finding* launches = FindRule(with_layers, "launch-bound");
+  ASSERT_NE(launches, nullptr);
+  EXPECT_NE(launches->seen.find("90 % of them begin in `crf` (CRF)"), std::string::npos)
+      << launches->seen;
 }
 
 TEST(RowRules, TheModelBehindALoopIsNoPartOfIt) {
