@@ -86,8 +86,13 @@ Result<std::string> PlaceOfInput(const std::string& path) {
     return InputError("cannot read " + path + ": only nsys reads such files; run `nsys export -t " +
                       "sqlite " + ShellPath(path) + "`, then give " + database);
   }
-  const std::string live = path + std::string(kLiveSuffix);
-  return !FileExists(path) && FileExists(live) ? live : path;
+  if (FileExists(path)) return path;
+  // As `profile -o` takes a name: without the ending, and while the run goes on.
+  const std::string recording = ".batchlight", live(kLiveSuffix);
+  for (const std::string& ending : {live, recording, recording + live}) {
+    if (FileExists(path + ending)) return path + ending;
+  }
+  return path;
 }
 
 Result<Store> OpenInput(const std::string& path, const InputUse& use) {
@@ -97,7 +102,7 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   store.source = place;
   if (use.operators) OperatorsFromRanges(store);
   if (place.ends_with(kLiveSuffix) && place != path) {
-    store.reasons.Append({.feature = store.strings.Intern(kInputFeature),
+    store.reasons.Append({.feature = store.strings.Intern(kUnsealedFeature),
                           .text = store.strings.Intern("the recording is not sealed: read from " +
                                                        place + ", as far as it was written")});
   }
@@ -105,12 +110,9 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
 }
 
 std::vector<std::string> ReadingNotes(const Store& store) {
-  const StringId features[] = {store.strings.Find(kImportFeature),
-                               store.strings.Find(kInputFeature)};
   std::vector<std::string> notes;
   for (size_t row = 0; row < store.reasons.size(); ++row) {
-    const StringId feature = store.reasons.feature[row];
-    if (feature.IsNone() || (feature != features[0] && feature != features[1])) continue;
+    if (!IsReadingFeature(store.Text(store.reasons.feature[row]))) continue;
     notes.emplace_back(store.Text(store.reasons.text[row]));
   }
   return notes;

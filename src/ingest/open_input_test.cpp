@@ -52,5 +52,18 @@ TEST_F(OpenInputTest, UnknownBytesAreAnInputError) {
   EXPECT_EQ(OpenInput(path).status().exit_code(), 3);
 }
 
+TEST_F(OpenInputTest, NamesAreTakenAsProfileTakesThem) {
+  const auto place = [&](const std::string& name) {
+    return PlaceOfInput(folder_ + "/" + name).value().substr(folder_.size() + 1);
+  };
+  EXPECT_EQ(place("run"), "run");
+  std::filesystem::create_directory(folder_ + "/run.batchlight.live");
+  EXPECT_EQ(place("run"), "run.batchlight.live");
+  EXPECT_EQ(place("run.batchlight"), "run.batchlight.live");
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/run.batchlight", "BLIGHT1").ok());
+  EXPECT_EQ(place("run"), "run.batchlight");
+  EXPECT_EQ(place("run.batchlight"), "run.batchlight");
+}
+
 }  // namespace
 }  // namespace batchlight

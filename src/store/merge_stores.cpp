@@ -225,11 +225,8 @@ void SettleFacts(const std::map<std::string, std::string>& facts,
 
 // "node1.batchlight: the end of the recording is missing".
 void LabelReasons(const std::string& label, Store& store) {
-  const StringId features[] = {store.strings.Find(kImportFeature),
-                               store.strings.Find(kInputFeature)};
   for (size_t row = 0; row < store.reasons.size(); ++row) {
-    const StringId feature = store.reasons.feature[row];
-    if (feature.IsNone() || (feature != features[0] && feature != features[1])) continue;
+    if (!IsReadingFeature(store.Text(store.reasons.feature[row]))) continue;
     const std::string text(store.Text(store.reasons.text[row]));
     store.reasons.text[row] = store.strings.Intern(label + ": " + text);
   }

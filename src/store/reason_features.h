@@ -7,7 +7,14 @@ namespace batchlight {
 
 inline constexpr std::string_view kImportFeature = "import";  // a file was not read as it stands
 inline constexpr std::string_view kInputFeature = "input";    // a file is cut or incomplete
+// Its run goes on, or nobody made a recording of what it left.
+inline constexpr std::string_view kUnsealedFeature = "unsealed";
 // What a foreign file holds and nothing here shows: a footnote.
 inline constexpr std::string_view kUnreadFeature = "unread";
+
+// Those that people must know of first, whatever they ask.
+constexpr bool IsReadingFeature(std::string_view feature) {
+  return feature == kImportFeature || feature == kInputFeature || feature == kUnsealedFeature;
+}
 
 }  // namespace batchlight

@@ -117,6 +117,21 @@ class Live(unittest.TestCase):
         self.assertFalse(self.browser.run('const {model} = batchlightTimeline.app;'
                                           'return model.isOpen(model.tracks.find(({kind}) => kind === "thread"))'))
 
+    def test_what_is_found_later_is_gone_to_whatever_moves(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='no-preference')
+        self.serve(20)
+        for place, steps in (('&step=10', 1), ('', 3)):
+            self.tell('partial yes')
+            self.browser.open_url('about:blank')
+            self.browser.open_url(self.url + place)
+            self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+            self.tell('partial no')
+            self.wait('return batchlightTimeline.app.model.first.info.complete')
+            time.sleep(1)  # a soft move would be over
+            shown = self.browser.run('const {view, first} = batchlightTimeline.app.model; const {from, to} = first.info.steps[0];'
+                                     'return from.filter((start, i) => start >= view.from && to[i] <= view.to).length')
+            self.assertEqual(shown, steps, place)
+
     def test_old_data_stay_while_new_come(self):
         self.serve(20)
         self.tell('slow 700')
@@ -146,7 +161,7 @@ class Live(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.whole.to > arguments[0]', before)
         self.wait('const {view, whole} = batchlightTimeline.app.model; return view.from === whole.from && view.to === whole.to')
         self.browser.run('const input = document.querySelector(".compare-panel input"); input.value = "10"; input.form.requestSubmit()')
-        self.assertRegex(self.browser.text('.timeline-bar .span'), '^A: .* events; B: .* events$')
+        self.assertRegex(self.browser.text('.timeline-bar .span'), r'^A: .* events, 20 steps of .*; B: .* events, 30 steps of .*$')
         self.browser.run('batchlightTimeline.app.range.showSteps(10, 10); batchlightTimeline.app.dock.show("range")')
         heads = self.wait('const heads = [...document.querySelectorAll(".range-panel [role=tabpanel]:not(.hidden-tab) .column-name")];'
                           'return heads.length > 0 && heads.map(e => e.innerText)')

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/run/losses.h"
+#include "store/reason_features.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -29,9 +30,11 @@ std::string_view PaletteKey(TrackKind kind) {
   return kind == TrackKind::kIdle ? "idle" : "name";
 }
 
-json LossesJson(const Store& store) {
+// Of a run that goes on nothing is missing because it goes on.
+json LossesJson(const Store& store, bool growing) {
   json losses = json::array();
   for (const LossWarning& loss : FindLosses(store)) {
+    if (growing && loss.name == kUnsealedFeature) continue;
     losses.push_back(
         {{"severity", SeverityKey(loss.severity)}, {"text", loss.text}, {"advice", loss.advice}});
   }
@@ -190,7 +193,7 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"events", count},
           {"complete", state.complete},
           {"growing", state.growing},
-          {"losses", LossesJson(store)},
+          {"losses", LossesJson(store, state.growing)},
           {"tables", std::move(tables)},
           {"groups", std::move(groups)},
           {"tracks", TracksJson(timeline)},

@@ -4,8 +4,10 @@ import {stepAt, typicalSteps} from "./data/steps";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
+import {moment} from "./draw/ruler";
 
 const kSettleMs = 400;
+const kSaidNs = 1e6;
 const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 
 export class Address {
@@ -40,8 +42,10 @@ export class Address {
     if (state.pin) model.setPins(state.pin);
     else if (state.open) model.changed("layout");
     if (state.from !== undefined && state.to !== undefined && state.to > state.from)
-      model.show({from: state.from, to: state.to});
-    if (state.find) app.search.set(state.find);
+      app.motion.jump({from: state.from, to: state.to});
+    const goesElsewhere = state.step !== undefined || state.at !== undefined;
+    if (state.find || goesElsewhere) app.search.set(state.find ?? "");
+    if (goesElsewhere) app.actions.clear();
     if (state.step !== undefined) this.goToStep(state.step);
     else if (state.at !== undefined) this.goTo(state.at);
     else if (state.find && state.from === undefined)
@@ -54,17 +58,16 @@ export class Address {
   // What is not told to go anywhere begins within the loop, not with start-up. A run that goes on
   // is followed, two runs are compared from their starts, and who has moved stays there.
   private goToTypicalSteps(): void {
-    const {model} = this.app;
+    const {model, motion} = this.app;
     const {info} = model.first;
-    const {from, to} = model.view;
+    const {from, to} = motion.goal;
     const moved = from !== model.whole.from || to !== model.whole.to;
     const at = typicalSteps(info);
     if (!at || moved || info.growing || model.runs.length > 1) return;
     const steps = info.steps[0];
-    model.show(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
+    motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
     const [first, last] = [steps.number[at.first], steps.number[at.last]];
-    this.app.say(
-      `Steps ${first} to ${last} of ${steps.count}, as long as most. 0 shows the whole run.`);
+    this.app.say(`Steps ${first} to ${last}, as long as most. 0 shows the whole run.`);
   }
 
   private goToStep(number: number): void {
@@ -76,19 +79,24 @@ export class Address {
       app.warn(`This recording has no step ${number}.`);
       return;
     }
-    model.show(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
+    app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
     app.range.showSteps(number, number);
   }
 
   // The surroundings of a moment: a step, or a hundredth of the run.
   private goTo(at: number): void {
-    const {model, actions} = this.app;
+    const {model, motion} = this.app;
+    const {from, to} = model.whole;
+    if (at < from || at > to) {
+      this.app.warn(`This recording goes from ${moment(from, kSaidNs)} to ${moment(to, kSaidNs)}.`);
+      return;
+    }
     const steps = model.first.info.steps[0];
     const i = stepAt(model.first.info, at);
     const length = i >= 0 ? steps.to[i] - steps.from[i] : (model.whole.to - model.whole.from) / 100;
-    model.show({from: at - length / 2, to: at + length / 2});
+    motion.jump({from: at - length / 2, to: at + length / 2});
     model.mark = {from: at, to: at};
-    actions.clear();
+    model.changed("hover");
   }
 
   private later(): void {

@@ -8,6 +8,7 @@ import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
 import {kGone} from "./data/http_source";
 import {CallError} from "./data/source";
+import {usualStepNs} from "./data/steps";
 import {trackId} from "./data/track";
 import {Actions} from "./input/actions";
 import {Motion} from "./input/motion";
@@ -31,6 +32,14 @@ import type {RunView} from "./state/model";
 import {framed} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
+
+// "live, 29.9 s, 622,509 events, 260 steps of 52.5 ms".
+function headOf({info}: RunView): string {
+  const length = usualStepNs(info);
+  const steps = length > 0 ? `, ${count(info.steps[0].count)} steps of ${time(length)}` : "";
+  return `${info.growing ? "live, " : ""}${time(info.to - info.from)}, ${
+    count(info.events)} events${steps}`;
+}
 
 export class App {
   readonly model: Model;
@@ -146,10 +155,8 @@ export class App {
   // What grows with a run that goes on, and with what is found after the first picture.
   private drawHead(): void {
     const {runs} = this.model;
-    this.span.textContent = runs
-                              .map(({info}, i) => `${runs.length > 1 ? `${"AB"[i]}: ` : ""}${
-                                     time(info.to - info.from)}, ${count(info.events)} events`)
-                              .join("; ");
+    this.span.textContent =
+      runs.map((run, i) => `${runs.length > 1 ? `${"AB"[i]}: ` : ""}${headOf(run)}`).join("; ");
     this.drawBanners();
   }
 

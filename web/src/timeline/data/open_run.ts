@@ -98,13 +98,20 @@ function runView(index: number, info: RunAnswer, source: Source, listeners: List
     palettes: palettesOf(info),
     renew(next) {
       onRenew(next);
+      const same = sameTracks(this.info, next);
       this.info = next;
       this.names.clear();
       this.palettes = palettesOf(next);
-      this.cache.renew(wholeOf(next));
-      this.overview.renew(wholeOf(next));
+      this.cache.renew(wholeOf(next), same);
+      this.overview.renew(wholeOf(next), same);
     },
   };
+}
+
+// Whether ids stand for the same tracks.
+function sameTracks({tracks: a}: RunAnswer, {tracks: b}: RunAnswer): boolean {
+  return a.every(({kind, title, group}, i) =>
+                   kind === b[i]?.kind && title === b[i].title && group === b[i].group);
 }
 
 function palettesOf({palettes}: RunAnswer): RunView["palettes"] {

@@ -50,12 +50,14 @@ export class ViewCache {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  // The run has more events, or others: what is held is drawn until the new comes.
-  renew(whole: Span): void {
+  // The run has more events, or others: what is held is drawn until the new comes, unless tracks
+  // have other ids now.
+  renew(whole: Span, sameTracks: boolean): void {
     this.whole = whole;
     for (const {abort} of this.asked) abort.abort();
     this.asked = [];
     this.failures = 0;
+    if (!sameTracks) this.held = [];
     this.held = this.held.slice(0, 1).map((held) => ({...held, rows: new Set()}));
   }
 

@@ -104,3 +104,15 @@ test("a server that is gone is not asked again and again", async () => {
   await source.answerAll();
   assert.ok(!cache.failing && cache.want(whole, 1e6, rows));
 });
+
+test("what was answered is not drawn for tracks that have other ids now", async () => {
+  const source = new FakeSource();
+  const cache = cacheOf(source);
+  const span = {from: 0, to: 1_000_000};
+  cache.want(span, 1000, rows);
+  await source.answerAll();
+  cache.renew(whole, true);
+  assert.equal(cache.itemsOf(1, 0, span, 1000).length, 1);
+  cache.renew(whole, false);
+  assert.equal(cache.itemsOf(1, 0, span, 1000).length, 0);
+});

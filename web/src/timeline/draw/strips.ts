@@ -101,10 +101,12 @@ export function curve(samples: Samples, view: StripView, most: number): Float32A
 // A counter as an area with a line on top, `height` lines of `width` pixels from the top down.
 export function paintCurve(pixels: Uint32Array, width: number, height: number,
   heights: Float32Array, {first, end}: StripView, area: number, line: number): void {
-  let before = Math.round(heights[2 * first + 1] * (height - 1));
+  // A sample that is newer than what is known of the whole may be higher.
+  const lineOf = (share: number): number => Math.round(Math.min(1, share) * (height - 1));
+  let before = lineOf(heights[2 * first + 1]);
   for (let x = first; x < end; ++x) {
-    const least = Math.round(heights[2 * x] * (height - 1));
-    const most = Math.round(heights[2 * x + 1] * (height - 1));
+    const least = lineOf(heights[2 * x]);
+    const most = lineOf(heights[2 * x + 1]);
     const [low, high] = [Math.min(least, before), Math.max(most, before)];
     for (let y = 0; y <= high; ++y) pixels[(height - 1 - y) * width + x] = y < low ? area : line;
     before = most;

@@ -90,3 +90,10 @@ test("the area of a counter has a line on top, also where it jumps", () => {
   const text = [...pixels].map((p) => (p === 0 ? "." : p === kRed ? "r" : "g")).join("");
   assert.equal(text.match(/.../g)?.join("/"), ".rr/.rr/.rr/rrg");
 });
+
+test("a counter that is higher than it was said to be stays in its row", () => {
+  const pixels = new Uint32Array(1 * 4);
+  const heights = Float32Array.of(0, 1e9);
+  paintCurve(pixels, 1, 4, heights, {from: 0, nsPerPixel: 1, first: 0, end: 1}, kGreen, kRed);
+  assert.deepEqual([...pixels], [kRed, kRed, kRed, kRed]);
+});

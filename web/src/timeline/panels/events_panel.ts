@@ -9,6 +9,7 @@ import type {Column} from "../../data";
 import type {Stage} from "../stage/stage";
 import {hitOf} from "../stage/stage";
 import {firstEndingAfter, startOf} from "../data/items";
+import {stepNumber} from "../data/steps";
 
 const kRowPx = 24;
 const kMost = 20_000;
@@ -20,7 +21,7 @@ const kColumns: Column[] = [
   {key: "track", name: "Track", type: "text"},
   {key: "depth", name: "Depth"},
   {key: "events", name: "Events"},
-  {key: "step", name: "Times to the next", unit: "ns"},
+  {key: "step", name: "Rounded to", unit: "ns", help: "what times are told to at this zoom"},
 ];
 
 export class EventsPanel {
@@ -50,7 +51,7 @@ export class EventsPanel {
       h("div", {class: "events-panel"}, h("div", {class: "buttons"}, copy, this.said), this.box);
     this.box.addEventListener("scroll", () => this.draw());
     model.listen((change) => {
-      if (["view", "layout", "data"].includes(change) && this.isShown()) this.later();
+      if (["view", "layout", "data", "names"].includes(change) && this.isShown()) this.later();
     });
   }
 
@@ -114,6 +115,10 @@ function lengthOf({from, to, step}: Hit): string {
   return to > from ? `about ${time(to - from)}` : `under ${time(step)}`;
 }
 
-function nameOf(hit: Hit): string {
-  return hit.run.names.label(hit.name) || "(no name)";
+// A step is called by its number. Names that are not drawn come when they are asked for.
+function nameOf({run, track, ref, name}: Hit): string {
+  const number = track.kind === "steps" ? stepNumber(run, ref) : undefined;
+  if (number !== undefined) return `step ${number}`;
+  const label = run.names.label(name);
+  return label === undefined ? "…" : label || "(no name)";
 }

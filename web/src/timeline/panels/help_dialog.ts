@@ -35,7 +35,8 @@ export class HelpDialog {
     const rows = [...kKeys.map(({shown, help}): [string, string] => [shown, help]), ...kMouse];
     const list = rows.flatMap(([key, help]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, help)]);
     this.element = h("dialog", {class: "help-dialog", "aria-labelledby": "keys-title"},
-      h("h2", {id: "keys-title"}, "Keys and mouse"), h("dl", {}, ...list),
+      h("h2", {id: "keys-title", tabindex: "-1", autofocus: true}, "Keys and mouse"),
+      h("dl", {}, ...list),
       h("label", {}, box, " Keys of one letter are off (arrows, Enter and Escape stay)"),
       h("form", {method: "dialog"}, h("button", {class: "quiet"}, "Close")));
   }
