@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/cudnn_plans.h"
 #include "analysis/advice/rules.h"
+#include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
@@ -205,11 +207,57 @@ void Tf32Off(const RunMeasures& run, Findings* findings) {
                          "+torch.backends.cudnn.allow_tf32 = True\n"}});
 }
 
+namespace {
+
+// The outermost module whose forward launches nearly all products of a kind, None: there is none,
+// or it learns. Others may compute in 16 bits already.
+StringId FrozenModelOfProducts(const RunMeasures& run, bool (*test)(const KernelRow&)) {
+  std::unordered_set<StringId> names;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (kernel.per_step_ns > 0 && test(kernel)) names.insert(kernel.name);
+  }
+  const Store& store = *run.store;
+  std::unordered_map<StringId, int64_t> by_model;
+  int64_t all_ns = 0;
+  for (size_t row = 0; row < run.work.kernels.size(); ++row) {
+    const WorkOwner& owner = run.work.kernels[row];
+    if (!names.contains(store.kernels.demangled_name[row])) continue;
+    const int64_t ns = ClosedEnd(store, store.kernels.start_ns[row], store.kernels.end_ns[row]) -
+                       store.kernels.start_ns[row];
+    all_ns += ns;
+    ModuleCallId call = owner.module;
+    if (call.IsNone() || owner.backward) continue;
+    const ModuleCallsTable& modules = store.module_calls;
+    while (!modules.parent[call.row()].IsNone()) call = modules.parent[call.row()];
+    by_model[modules.path[call.row()]] += ns;
+  }
+  for (const auto& [model, ns] : by_model) {
+    if (double(ns) < kProductsOfOneModel * double(all_ns)) continue;
+    const bool learns =
+        std::any_of(run.modules.rows.begin(), run.modules.rows.end(), [&](const ModuleRow& row) {
+          return row.depth == 0 && row.path == store.Text(model) && row.backward_ns > 0;
+        });
+    if (!learns) return model;
+  }
+  return {};
+}
+
+// " Nearly all of these ..."; "" where they are of several, or of a model that learns.
+std::string WhoseProductsText(const RunMeasures& run, StringId model) {
+  if (model.IsNone()) return "";
+  return " Nearly all of these are in forwards of `" + std::string(run.store->Text(model)) +
+         "`, which learns nothing.";
+}
+
+bool IsSingle(const KernelRow& kernel) {
+  return IsFp32WithoutTensorCores(kernel) || IsTf32(kernel);
+}
+
+}  // namespace
+
 void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
   if (run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] < 7) return;
-  Selection single = Select(run, [](const KernelRow& kernel) {
-    return IsFp32WithoutTensorCores(kernel) || IsTf32(kernel);
-  });
+  Selection single = Select(run, IsSingle);
   if (single.share < kSingleProducts) return;
   // FP32 products gain most, TF32 ones half after the casts around them; products of odd sizes gain
   // nothing before they are padded. Attention in FP32 is another algorithm than FlashAttention,
@@ -222,13 +270,18 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
       run, FasterProductsNs(run, fp32, kAmpFp32Gain) + FasterProductsNs(run, tf32, kAmpTf32Gain) +
                EffectiveNs(run, attention.per_step_ns) * kAmpAttentionGain);
   if (!CanBeSeen(run, gain_ns)) return;
+  const StringId model = FrozenModelOfProducts(run, IsSingle);
   findings->push_back(
       {.title = "Matrix products run in single precision",
-       .seen = PercentOf(single.share) + " of kernel time is matrix products in FP32 or TF32.",
+       .seen = PercentOf(single.share) + " of kernel time is matrix products in FP32 or TF32." +
+               WhoseProductsText(run, model),
        .why = "BF16 and FP16 run at twice TF32's rate and move half the bytes.",
        .action =
            "with torch.autocast(\"cuda\", dtype=torch.bfloat16): around forward and loss (with a "
-           "GradScaler for float16).",
+           "GradScaler for float16)." +
+           std::string(model.IsNone() ? ""
+                                      : " Autocast around that model's call, or its weights "
+                                        "in 16 bits, is what is missing."),
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kAmpUncertainty,
        .evidence = std::move(single.evidence),
