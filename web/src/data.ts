@@ -178,6 +178,7 @@ export type LengthRules = Record<"median_ns"|"p5_ns"|"p95_ns"|"mean_ns", SumRule
 export interface Evidence {
   kind: string;  // "operator", "kernel", "setting", ...
   name: string;
+  event: string;        // what the timeline finds it by, "": it is none
   count: number;        // times seen, 0 = does not apply
   per_step_ns: number;  // 0 = does not apply
 }

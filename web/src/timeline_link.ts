@@ -1,7 +1,7 @@
 // Ways from the report into its timeline (web/src/timeline/state/url_state.ts reads them). Without
 // a timeline there are none.
 import type {PageData, TableData} from "./data";
-import {h} from "./dom";
+import {h, prose} from "./dom";
 import {cellsOf} from "./table_sums";
 
 export type Place = {
@@ -25,14 +25,17 @@ export function timelineFragment(place: Place): string {
   return `from=${from}&to=${to}&range=${Math.round(place.from)}-${Math.round(place.to)}`;
 }
 
-export function timelineLink({timeline}: PageData, place: Place, of: string): HTMLElement|null {
+// With `words` it says so by itself; else it is a sign beside what it leads to.
+export function timelineLink(
+  {timeline}: PageData, place: Place, of: string, words = ""): HTMLElement|null {
   if (!timeline) return null;
+  const says = `Show ${of} in the timeline`;
   return h("a", {
     class: "to-timeline",
     href: `#${kTimelinePrefix}${timelineFragment(place)}`,
-    title: `Show ${of} in the timeline`,
-    "aria-label": `Show ${of} in the timeline`,
-  });
+    ...(words === "" ? {title: says, "aria-label": says} : {}),
+  },
+    ...prose(words));
 }
 
 // Columns of tables that say which events a row is about.

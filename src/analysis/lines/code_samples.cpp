@@ -314,6 +314,10 @@ std::string FunctionText(const Store& store, const SampledFunction& function) {
   return "`" + function.function + "` (" + place + ")";
 }
 
+std::string EventOfFunction(std::string_view function) {
+  return function.empty() ? "" : '(' + std::string(function) + ')';
+}
+
 std::string FunctionTexts(const Store& store, const SampledTime& time, size_t most) {
   std::string text;
   double named_ns = 0;

@@ -102,6 +102,9 @@ SampledTime SumOf(const std::vector<SampledTime>& times);
 
 // "`collect` (train.py:42)"; "the main program (train.py:42)" outside of functions.
 std::string FunctionText(const Store& store, const SampledFunction& function);
+// "(collect)": what stands in the names of its events (PythonLabel). "" where its name is not
+// known.
+std::string EventOfFunction(std::string_view function);
 // How many functions a sentence names.
 inline constexpr size_t kNamedFunctions = 3;
 // The functions that hold a tenth or more of the time, at most `most` of them: "`tokenize`

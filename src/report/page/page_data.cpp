@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/run/program_processes.h"
 #include "analysis/steps/step_bins.h"
 #include "report/page/page_columns.h"
@@ -90,6 +91,18 @@ json Losses(const std::vector<LossWarning>& losses) {
   return out;
 }
 
+// What the timeline finds the evidence's events by; "" for settings, files and the like.
+std::string EventOf(const Evidence& item) {
+  constexpr std::string_view kEvents[] = {"operator", "kernel", "module", "range", "call", "phase"};
+  constexpr size_t kMostBytes = 400;  // a link takes fewer
+  if (!item.event.empty()) return CleanText(item.event);
+  bool is_event = std::find(std::begin(kEvents), std::end(kEvents), item.kind) != std::end(kEvents);
+  for (size_t part = 0; part < kGpuPartCount; ++part) {
+    is_event = is_event || (IsIdle(GpuPart(part)) && item.name == GpuPartName(GpuPart(part)));
+  }
+  return is_event ? CleanText(item.name.substr(0, kMostBytes)) : "";
+}
+
 json Advice(const std::vector<Finding>& findings, size_t longest) {
   json out = json::array();
   for (const Finding& finding : findings) {
@@ -97,6 +110,7 @@ json Advice(const std::vector<Finding>& findings, size_t longest) {
     for (const Evidence& item : finding.evidence) {
       evidence.push_back({{"kind", item.kind},
                           {"name", ElideMiddle(CleanText(item.name), longest)},
+                          {"event", EventOf(item)},
                           {"count", item.count},
                           {"per_step_ns", std::llround(item.per_step_ns)}});
     }

@@ -105,6 +105,21 @@ TEST(PageDataTest, AdviceIsThatOfTheAnalysis) {
   EXPECT_EQ(advice[0]["gain_ns"], std::llround(page.advice[0].gain_ns));
 }
 
+// What supports a finding leads to its events, where it is one.
+TEST(PageDataTest, TellsWhatTheTimelineFindsEvidenceBy) {
+  Page page;
+  page.advice = {{.rule = "gpu-held-back",
+                  .evidence = {{.kind = "function", .name = "`rays` (a.py:7)", .event = "(rays)"},
+                               {.kind = "part", .name = "idle: operators"},
+                               {.kind = "module", .name = "layers.0"},
+                               {.kind = "part", .name = "Python"},
+                               {.kind = "setting", .name = "batch_size"}}}};
+  std::vector<std::string> events;
+  const nlohmann::json advice = page.Json()["advice"];
+  for (const auto& item : advice[0]["evidence"]) events.push_back(item["event"]);
+  EXPECT_EQ(events, (std::vector<std::string>{"(rays)", "idle: operators", "layers.0", "", ""}));
+}
+
 TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
   const Page page({.gpu = true});
   const nlohmann::json gpu = page.Json()["gpu"];

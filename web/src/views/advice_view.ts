@@ -32,6 +32,7 @@ function card(page: PageData, finding: Finding): HTMLElement {
     h("p", {class: "action"}, h("b", {}, "Do: "), ...prose(finding.action)),
     patch(finding),
     sameTime(finding, page.advice),
+    inTimeline(page, finding),
     evidence(page, finding),
   );
 }
@@ -74,9 +75,16 @@ function evidence(page: PageData, finding: Finding): HTMLElement {
   return h("details", {class: "help"}, summary, rows.length > 0 ? table : null);
 }
 
-// Settings, files and the like are no events.
-const kEvents = ["operator", "kernel", "module", "range", "call"];
+function place(page: PageData, {event, name}: Evidence): HTMLElement|null {
+  return event === "" ? null : timelineLink(page, {find: event}, name);
+}
 
-function place(page: PageData, {kind, name}: Evidence): HTMLElement|null {
-  return kEvents.includes(kind) ? timelineLink(page, {find: name}, name) : null;
+// To the event among the evidence that takes most time.
+function inTimeline(page: PageData, {evidence}: Finding): HTMLElement|null {
+  const events = evidence.filter(({event}) => event !== "");
+  const most = Math.max(...events.map(({per_step_ns}) => per_step_ns));
+  const item = events.find(({per_step_ns}) => per_step_ns === most);
+  const link = item &&
+    timelineLink(page, {find: item.event}, item.name, `The longest ${item.name} in the timeline`);
+  return link ? h("p", {class: "see"}, link) : null;
 }

@@ -15,12 +15,13 @@ export function outlierView(
   if (outliers.length === 0) return null;
   const title = outliers.length === 1 ? "One unusually long step"
                                       : `${count(outliers.length)} unusually long steps`;
+  const where = steps.idle_of_limit === undefined ? "" : ` on ${steps.track}`;
   const left = outliers.length - kMost;
   return h(
     "div",
     {class: "outliers"},
     h("h3", {}, title),
-    h("ul", {}, ...outliers.slice(0, kMost).map((outlier) => item(page, outlier, select))),
+    h("ul", {}, ...outliers.slice(0, kMost).map((outlier) => item(page, outlier, where, select))),
     left > 0 ? h("p", {class: "muted"}, `and ${count(left)} shorter ones: triangles in the chart`)
              : null,
     h("p", {class: "muted"},
@@ -28,13 +29,15 @@ export function outlierView(
   );
 }
 
-function item(page: PageData, outlier: Outlier, select: (range: Range) => void): HTMLElement {
+// `where`: a step of the GPU begins and ends with its work, which is not when that of the CPU does.
+function item(
+  page: PageData, outlier: Outlier, where: string, select: (range: Range) => void): HTMLElement {
   const button = h("button", {type: "button", class: "quiet"}, `Step ${outlier.step}`);
   button.addEventListener("click", () => select({first: outlier.entry, last: outlier.entry}));
   const calls = outlier.calls.length > 0 ? `; most of it in ${words(outlier.calls)}` : "";
   const why = outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.` : ".";
   return h("li", {}, button, timelineLink(page, {step: outlier.step}, `step ${outlier.step}`),
-    ` took ${time(outlier.ns)}, ${time(outlier.above_ns)} above the median${why}`);
+    ` took ${time(outlier.ns)}${where}, ${time(outlier.above_ns)} above the median${why}`);
 }
 
 function words(excesses: Excess[]): string {

@@ -123,7 +123,10 @@ void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
           "what prepares a batch into the DataLoader's workers; or do it every N steps.",
       .gain_ns = freed_ns * kHeldGpuGain,
       .uncertainty_ns = freed_ns * kHeldGpuUncertainty};
-  finding.evidence.push_back({.kind = "function", .name = name, .per_step_ns = held->cpu_ns});
+  finding.evidence.push_back({.kind = "function",
+                              .name = name,
+                              .per_step_ns = held->cpu_ns,
+                              .event = EventOfFunction(held->function.function)});
   for (const Means& one : means) {
     finding.evidence.push_back(
         {.kind = "part", .name = std::string(one.name), .per_step_ns = one.ns});

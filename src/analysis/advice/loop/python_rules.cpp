@@ -58,7 +58,8 @@ std::vector<Evidence> PythonEvidence(const Store& store, const SampledTime& samp
         double(sampled.functions[i].ns) / double(std::max<int64_t>(1, sampled.all_ns));
     evidence.push_back({.kind = "function",
                         .name = FunctionText(store, sampled.functions[i]),
-                        .per_step_ns = share * per_step_ns});
+                        .per_step_ns = share * per_step_ns,
+                        .event = EventOfFunction(sampled.functions[i].function)});
   }
   return evidence;
 }
@@ -275,7 +276,10 @@ void DeepCopied(const RunMeasures& run, Findings* findings) {
            "instead of copying it; copy before the loop where nothing changes.",
        .gain_ns = exposed_ns * kDeepCopyGain,
        .uncertainty_ns = exposed_ns * kDeepCopyUncertainty,
-       .evidence = {{.kind = "function", .name = name, .per_step_ns = copied_ns}},
+       .evidence = {{.kind = "function",
+                     .name = name,
+                     .per_step_ns = copied_ns,
+                     .event = EventOfFunction(copies.functions.front().function)}},
        .patch = {}});
 }
 

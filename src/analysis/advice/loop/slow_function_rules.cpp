@@ -90,7 +90,10 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
                  "keep the result where it is the same every time, or do it every N steps.",
        .gain_ns = time.gain_ns,
        .uncertainty_ns = time.exposed_ns * kSlowFunctionUncertainty,
-       .evidence = {{.kind = "function", .name = name, .per_step_ns = hot.per_step_ns}},
+       .evidence = {{.kind = "function",
+                     .name = name,
+                     .per_step_ns = hot.per_step_ns,
+                     .event = EventOfFunction(hot.function.function)}},
        .patch = {}});
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/python/gil_waits.h"
 
 namespace batchlight::advice {
@@ -54,7 +55,10 @@ void GilWait(const RunMeasures& run, Findings* findings) {
            "shortens each wait where the thread must stay.",
        .gain_ns = exposed_ns * kGilWaitGain,
        .uncertainty_ns = exposed_ns * kGilWaitUncertainty,
-       .evidence = {{.kind = "function", .name = holder, .per_step_ns = wait_ns}}});
+       .evidence = {{.kind = "function",
+                     .name = holder,
+                     .per_step_ns = wait_ns,
+                     .event = EventOfFunction(run.store->Text(first.function))}}});
 }
 
 }  // namespace batchlight::advice
