@@ -48,7 +48,7 @@ HttpResponse AnswerPutNotes(const ApiContext& context, const Snapshot& run, Json
   if (!request.ok()) return BadRequest(request);
   {
     const std::lock_guard<std::mutex> lock(g_writing);
-    const Status status = WriteNotes(NotesPath(run.store().source), *notes, known);
+    const Status status = WriteNotes(run.store().source, *notes, known);
     if (!status.ok()) return NotesError(status);
   }
   return AnswerNotes(context, run, request);

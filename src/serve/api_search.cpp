@@ -14,17 +14,17 @@ using timeline::kNoRef;
 constexpr size_t kMostText = 1000;
 constexpr int64_t kMostBins = 4096;
 
-// What the request is about: `name`, `text` or `kind`: "gap".
+// What the request is about: `name`, `text` or `kind`: "gap"; of these, those of `table`.
 EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
   const timeline::Timeline& timeline = run.timeline();
+  std::string table = request.Text("table", kMostText, "");
   // One kind only so far; another one finds nothing.
   const bool has_kind = request.Has("kind");
-  const bool gap = has_kind && request.Text("kind", kMostText) == "gap";
-  const std::string_view table = gap ? "gpu_idle" : "?";
+  if (has_kind) table = request.Text("kind", kMostText) == "gap" ? "gpu_idle" : "?";
   if (request.Has("name")) {
-    EventFilter named = EventFilter::OfName(
-        timeline, static_cast<uint32_t>(request.Integer("name", 0, UINT32_MAX)));
-    return has_kind ? std::move(named).In(table) : named;
+    return EventFilter::OfName(timeline,
+                               static_cast<uint32_t>(request.Integer("name", 0, UINT32_MAX)))
+        .In(table);
   }
   if (has_kind) return EventFilter::OfTable(timeline, table);
   return EventFilter::OfText(timeline, request.Text("text", kMostText));
@@ -56,7 +56,7 @@ HttpResponse AnswerFind(const ApiContext&, const Snapshot& run, JsonRequest& req
                        {"total", sum.total_ns},
                        {"longest", sum.longest_ns},
                        {"longest_ref", sum.longest_ref},
-                       {"table", timeline.events().TableOf(sum.longest_ref).key}});
+                       {"table", sum.table}});
   }
   return JsonResponse({{"matches", std::move(matches)},
                        {"more", sums.size() > limit},

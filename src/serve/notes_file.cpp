@@ -1,5 +1,7 @@
 #include "serve/notes_file.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -66,9 +68,10 @@ Result<json> ReadNotes(const std::string& path) {
   return found;
 }
 
-Status WriteNotes(const std::string& path, json notes,
+Status WriteNotes(const std::string& run, json notes,
                   const std::optional<std::vector<std::string>>& known) {
   if (!IsListOfNotes(notes)) return UsageError("`notes`: a list of objects");
+  const std::string path = NotesPath(run);
   // What cannot be read as notes is not replaced either: it may be notes with a slip in them.
   ASSIGN_OR_RETURN(const json before, ReadNotes(path));
   std::vector<std::string> ids = known.value_or(std::vector<std::string>());
@@ -81,7 +84,14 @@ Status WriteNotes(const std::string& path, json notes,
   }
   const std::string text = timeline::DumpJson({{"notes", notes}}) + "\n";
   if (text.size() > kMostNotesBytes) return UsageError("`notes`: longer than 1 MiB");
-  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+  struct stat of_run {};
+  const bool known_run = stat(run.c_str(), &of_run) == 0;
+  ASSIGN_OR_RETURN(AtomicFileWriter writer,
+                   AtomicFileWriter::Create(path, {.is_private = known_run}));
+  const mode_t mode = (of_run.st_mode & 0666) | 0600;
+  if (known_run && chmod(writer.PartialPath().c_str(), mode) != 0) {
+    return OutputError("cannot give " + path + " the mode of the run");
+  }
   RETURN_IF_ERROR(writer.Write(text));
   return writer.Commit();
 }

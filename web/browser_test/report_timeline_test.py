@@ -75,7 +75,7 @@ class ReportTimeline(unittest.TestCase):
             'const rows = first.info.tracks.filter(({counter}) => !counter).map(({id, rows}) => [id, 0, rows]);'
             'return first.source.view({from: first.info.from, to: first.info.to + 2 ** 24, step: 2 ** 20, rows})'
             '.then(({rows}) => { for (const {merged} of rows.values()) for (const count of merged) sum += count;'
-            ' return [sum, first.info.events]; })')
+            ' return [sum, first.info.tables.reduce((all, {rows}) => all + rows, 0)]; })')
         self.assertEqual(held, all_events)
 
     def test_links_lead_into_it_and_back_leads_out(self):
@@ -105,6 +105,15 @@ class ReportTimeline(unittest.TestCase):
                                          '.getAttribute("aria-label").startsWith("Show " + arguments[0])', found))
         self.browser.run('history.back()')
         self.wait('return !document.body.classList.contains("whole-timeline")')
+
+    def test_findings_lead_to_what_they_are_about(self):
+        self.open('train')
+        words = self.browser.text('#advice .see .to-timeline')
+        self.assertRegex(words, '^The longest idle: .* in the timeline$')
+        self.browser.run('document.querySelector("#advice .see .to-timeline").click()')
+        self.wait_for_picture()
+        self.wait(INSIDE + 'return words(inside) === arguments[0];'
+                  'function words(inside) { return `The longest ${inside.app.model.selected?.event.name} in the timeline`; }', words)
 
     def test_a_link_from_elsewhere_opens_it(self):
         self.open('train', '#timeline&step=3')

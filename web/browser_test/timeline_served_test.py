@@ -75,7 +75,7 @@ class Served(unittest.TestCase):
                        'const rows = model.tracks.filter(({info}) => info && !info.counter).map(({info}) => [info.id, 0, info.rows]);'
                        'return first.source.view({from: first.info.from, to: first.info.to + 2 ** 24, step: 2 ** 20, rows})'
                        '.then(({rows}) => { for (const {merged} of rows.values()) for (const count of merged) sum += count; return sum; })')
-        self.assertEqual(sums, self.js('return batchlightTimeline.app.model.first.info.events'))
+        self.assertEqual(sums, self.js('return batchlightTimeline.app.model.first.info.tables.reduce((all, {rows}) => all + rows, 0)'))
 
     def test_a_step_has_the_numbers_of_the_summary(self):
         steps = json.loads(subprocess.run([BATCHLIGHT, 'table', '-f', 'json', '--name', 'kernels', '--first-step', '3', '--last-step', '3', self.train],
@@ -86,6 +86,15 @@ class Served(unittest.TestCase):
         tabs = self.browser.texts('.range-panel [role=tab]')
         self.assertIn('Events by name', tabs)
         self.assertGreater(len(tabs), 3)
+        # What a step is made of stands in front, and samples of Python behind all else.
+        self.assertLess(tabs.index('Kernels'), tabs.index('Events by name'))
+        self.assertEqual(self.browser.text('.range-panel [role=tab][aria-selected=true]'), tabs[0])
+        # The table has the room: one line with the range and one with the tabs stand above it.
+        self.browser.resize(1440, 900)
+        self.addCleanup(self.browser.resize, 1280, 900)
+        above = self.js('return document.querySelector(".range-panel [role=tabpanel]:not(.hidden-tab) table").getBoundingClientRect().top'
+                        ' - document.querySelector(".range-panel").getBoundingClientRect().top')
+        self.assertLess(above, 90)
         if steps:
             answer = self.js('const {source} = batchlightTimeline.app.model.first;'
                              'return source.call("range", {first_step: 3, last_step: 3, tables: ["kernels"]})')
@@ -106,6 +115,8 @@ class Served(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.links.length > 0')
         self.browser.keys(']')
         self.wait('return batchlightTimeline.app.model.selected.event.ref === arguments[0]', kernel['ref'])
+        self.browser.keys('Ctrl+]')
+        self.wait('return /^It is the only link forward from there/.test(document.querySelector(".status").innerText)')
         self.browser.keys('l')
         self.wait('return /longest of/.test(document.querySelector(".status").innerText) || batchlightTimeline.app.model.selected.event.same_name.rank === 1')
 
@@ -132,7 +143,8 @@ class Served(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
         gap = self.selected()
         self.assertRegex(self.browser.text('.event-panel h2'), r'^idle: ')  # the cause
-        self.assertIn('of this name', self.browser.text('.event-panel'))
+        self.assertRegex(self.browser.text('.event-panel'), r'(?s)of this name.*gaps with this main cause')
+        self.assertNotIn('own time', self.browser.text('.event-panel'))  # its causes make it up
         # The panel's clock is the axis's.
         self.assertIn(f'{gap["from"] / 1e9:.9f} s', self.browser.text('.event-panel'))
         self.wait('return document.querySelector(".status").innerText !== ""')
@@ -142,6 +154,12 @@ class Served(unittest.TestCase):
         self.browser.click('.search')
         self.browser.type('.search', 'idle')
         self.wait('return document.querySelectorAll(".search-panel tbody tr").length > 0')
+        # All idle time, once.
+        idle = self.js('const {source, info} = batchlightTimeline.app.model.first; return Promise.all(['
+                       ' source.call("find", {text: "idle: "}), source.call("range", {from: String(info.from), to: String(info.to + 1), tables: ["events"]})])')
+        gaps = [row for row in idle[1]['tables'][0]['rows'] if row[0] == 'Idle gap of a GPU']
+        self.assertEqual(idle[0]['total'], sum(row[3] for row in gaps))
+        self.assertEqual({match['table'] for match in idle[0]['matches']}, {'gpu_idle_causes'})
         self.browser.click('.search-panel tbody tr td:last-child button')
         self.wait('return batchlightTimeline.app.model.selected?.event.name.startsWith("idle: ")')
         # Straight up from the gap: what the program did instead.

@@ -7,6 +7,7 @@
 
 #include "report/assets/embedded.h"
 #include "report/text/base64.h"
+#include "report/text/number_text.h"
 #include "report/timeline/timeline_names.h"
 #include "timeline/answers/event_bytes.h"
 #include "timeline/answers/run_json.h"
@@ -63,8 +64,8 @@ std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch&
       steps += step.start_ns >= stretch.from_ns && step.end_ns <= stretch.to_ns;
     }
   }
-  return std::to_string(kept) + " of " + std::to_string(all) + " events, those of " +
-         std::to_string(steps) + " steps; `batchlight view` shows all";
+  return CountText(kept) + " of " + CountText(all) + " events, those of " + CountText(steps) +
+         " steps; `batchlight view` shows all";
 }
 
 void AppendElement(std::string& html, std::string_view type, std::string_view id,

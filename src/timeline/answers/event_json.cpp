@@ -160,7 +160,9 @@ json StepOf(const Timeline& timeline, const EventPlace& place, int64_t time_ns) 
 }
 
 json SameName(const Timeline& timeline, uint32_t ref) {
-  const EventFilter filter = EventFilter::OfName(timeline, timeline.events().Name(ref));
+  const Events& events = timeline.events();
+  const EventFilter filter =
+      EventFilter::OfName(timeline, events.Name(ref)).In(events.TableOf(ref).key);
   const std::vector<NameMatch> sums = SumByName(timeline, filter);
   if (sums.empty()) return nullptr;
   return {{"count", sums[0].count},

@@ -1,6 +1,7 @@
 #include "timeline/answers/name_search.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace batchlight::timeline {
 namespace {
@@ -11,6 +12,32 @@ bool Contains(std::string_view text, std::string_view lower_part) {
   const auto at = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
                               [](char a, char b) { return Lower(a) == b; });
   return at != text.end() || lower_part.empty();
+}
+
+void AddTo(NameMatch& sum, const NameMatch& more) {
+  sum.count += more.count;
+  sum.total_ns += more.total_ns;
+  if (more.longest_ns <= sum.longest_ns) return;
+  sum.longest_ns = more.longest_ns;
+  sum.longest_ref = more.longest_ref;
+}
+
+// Sums of one name and table that came from two.
+void UniteSame(std::vector<NameMatch>& sums) {
+  std::stable_sort(sums.begin(), sums.end(), [](const NameMatch& a, const NameMatch& b) {
+    return std::tie(a.name, a.table) < std::tie(b.name, b.table);
+  });
+  size_t kept = 0;
+  for (const NameMatch& sum : sums) {
+    const bool same =
+        kept > 0 && sums[kept - 1].name == sum.name && sums[kept - 1].table == sum.table;
+    if (same) {
+      AddTo(sums[kept - 1], sum);
+    } else {
+      sums[kept++] = sum;
+    }
+  }
+  sums.resize(kept);
 }
 
 int64_t LengthOf(const Events& events, uint32_t ref) { return events.End(ref) - events.Start(ref); }
@@ -46,19 +73,27 @@ EventFilter EventFilter::OfTable(const Timeline& timeline, std::string_view tabl
 
 std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter) {
   const Events& events = timeline.events();
-  std::vector<NameMatch> sums(timeline.names().size());
+  std::vector<NameMatch> sums;
+  std::vector<uint32_t> places(timeline.names().size(), kNoRef);  // by name, in sums
+  const EventTable* summed = nullptr;
+  size_t first = 0;  // of the table's sums
   filter.VisitRows([&](const EventTable& table, uint32_t row, uint32_t name) {
-    if (name >= sums.size()) return;
-    NameMatch& sum = sums[name];
-    const int64_t length_ns = events.EndOfRow(table, row) - table.start_ns[row];
-    sum.name = name;
-    ++sum.count;
-    sum.total_ns += length_ns;
-    if (length_ns <= sum.longest_ns) return;
-    sum.longest_ns = length_ns;
-    sum.longest_ref = table.first_ref + row;
+    if (name >= places.size()) return;
+    if (&table != summed) {
+      for (; first < sums.size(); ++first) places[sums[first].name] = kNoRef;
+      summed = &table;
+    }
+    uint32_t& place = places[name];
+    if (place == kNoRef) {
+      place = static_cast<uint32_t>(sums.size());
+      sums.push_back({.name = name, .table = filter.CountedAs(table)});
+    }
+    AddTo(sums[place], {.count = 1,
+                        .total_ns = events.EndOfRow(table, row) - table.start_ns[row],
+                        .longest_ns = events.EndOfRow(table, row) - table.start_ns[row],
+                        .longest_ref = table.first_ref + row});
   });
-  std::erase_if(sums, [](const NameMatch& sum) { return sum.count == 0; });
+  UniteSame(sums);
   std::stable_sort(sums.begin(), sums.end(),
                    [](const NameMatch& a, const NameMatch& b) { return a.total_ns > b.total_ns; });
   return sums;

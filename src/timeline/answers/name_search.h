@@ -12,14 +12,15 @@
 namespace batchlight::timeline {
 
 // Events that a search is about: of one name, of all names that contain a text (ASCII case does not
-// count), or of one table.
+// count), or of one table. Time that two tables tell counts once: an idle gap of several causes is
+// one of the table of gaps, and elsewhere those causes instead.
 class EventFilter {
  public:
   static EventFilter OfName(const Timeline& timeline, uint32_t name);
   static EventFilter OfText(const Timeline& timeline, std::string_view text);
   static EventFilter OfTable(const Timeline& timeline, std::string_view table_key);
 
-  // Of these only those of one table.
+  // Of these only those of one table. Of parts: and what has none, which is its own only part.
   EventFilter In(std::string_view table_key) && {
     table_key_ = table_key;
     return std::move(*this);
@@ -27,7 +28,11 @@ class EventFilter {
 
   bool Has(const Events& events, uint32_t ref) const {
     const EventTable& table = events.TableOf(ref);
-    return (table_key_.empty() || table.key == table_key_) && Has(events.Name(ref));
+    return Takes(table) && TakesRow(table, ref - table.first_ref) && Has(events.Name(ref));
+  }
+  // The table that an event of this one is counted in.
+  std::string_view CountedAs(const EventTable& table) const {
+    return table.parts.empty() || table.key == table_key_ ? table.key : table.parts;
   }
   // visit(ref) for every one of them, table by table.
   template <typename Visitor>
@@ -39,8 +44,9 @@ class EventFilter {
   template <typename Visitor>
   void VisitRows(Visitor&& visit) const {
     for (const EventTable& table : timeline_.events().tables()) {
-      if (!table_key_.empty() && table.key != table_key_) continue;
+      if (!Takes(table)) continue;
       for (uint32_t row = 0; row < table.rows; ++row) {
+        if (!TakesRow(table, row)) continue;
         const uint32_t name = Events::NameOfRow(table, row);
         if (Has(name)) visit(table, row, name);
       }
@@ -49,6 +55,12 @@ class EventFilter {
 
  private:
   explicit EventFilter(const Timeline& timeline) : timeline_(timeline) {}
+  bool Takes(const EventTable& table) const {
+    return table_key_.empty() || table.key == table_key_ || table.parts == table_key_;
+  }
+  bool TakesRow(const EventTable& table, uint32_t row) const {
+    return table.in_parts == nullptr || table.in_parts[row] == 0 || table.key == table_key_;
+  }
   bool Has(uint32_t name) const { return all_ || (name < names_.size() && names_[name] != 0); }
 
   const Timeline& timeline_;
@@ -59,13 +71,14 @@ class EventFilter {
 
 struct NameMatch {
   uint32_t name = kNoRef;
+  std::string_view table;  // key
   uint64_t count = 0;
   int64_t total_ns = 0;
   int64_t longest_ns = -1;
   uint32_t longest_ref = kNoRef;
 };
 
-// By falling total time.
+// By name and table, falling total time first. What has no parts is among its table's parts.
 std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter);
 
 struct NextRequest {

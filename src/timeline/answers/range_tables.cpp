@@ -16,6 +16,7 @@ namespace {
 struct NameInRange {
   std::string table;
   std::string name;
+  bool sampled = false;  // a function that samples found: those stand last
   uint64_t count = 0;
   int64_t total_ns = 0;
   int64_t longest_ns = 0;
@@ -26,13 +27,14 @@ struct PartTable {
   StepMeasure measure;  // that the table shows
 };
 
-// Without those that list every event or are about the run as a whole.
+// In their order, what the summary begins with first. Without those that list every event or are
+// about the run as a whole.
 constexpr PartTable kTables[] = {{"phases", StepMeasure::kBreakdowns},
-                                 {"operators", StepMeasure::kOperators},
-                                 {"operators_by_shape", StepMeasure::kOperators},
-                                 {"modules", StepMeasure::kModules},
-                                 {"kernels", StepMeasure::kGpu},
                                  {"gpu_parts", StepMeasure::kGpu},
+                                 {"operators", StepMeasure::kOperators},
+                                 {"kernels", StepMeasure::kGpu},
+                                 {"modules", StepMeasure::kModules},
+                                 {"operators_by_shape", StepMeasure::kOperators},
                                  {"copies", StepMeasure::kGpu},
                                  {"waits", StepMeasure::kGpu},
                                  {"collectives", StepMeasure::kDistributed},
@@ -137,6 +139,7 @@ class NameSums {
 
   std::vector<NameInRange> Take() && {
     std::sort(rows_.begin(), rows_.end(), [](const NameInRange& a, const NameInRange& b) {
+      if (a.sampled != b.sampled) return b.sampled;
       if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
       return std::tie(a.table, a.name) < std::tie(b.table, b.name);
     });
@@ -148,8 +151,9 @@ class NameSums {
     const auto index = static_cast<size_t>(&table - timeline_.events().tables().data());
     const auto [at, is_new] = places_[index].try_emplace(name, rows_.size());
     if (is_new) {
-      rows_.push_back(
-          {.table = std::string(table.title), .name = std::string(timeline_.names().Text(name))});
+      rows_.push_back({.table = std::string(table.title),
+                       .name = std::string(timeline_.names().Text(name)),
+                       .sampled = table.key == "python_stretches"});
     }
     return rows_[at->second];
   }
@@ -212,6 +216,13 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first
   }
 }
 
+void RangeTableMaker::AddTablesOfTime(const RangeRequest& request, RangeTables& result) {
+  if (IsWanted(request, "events")) {
+    result.tables.push_back(EventsInRange(timeline_, result.from_ns, result.to_ns));
+  }
+  if (IsWanted(request, "memory")) AddMemory(result);
+}
+
 RangeTables RangeTableMaker::Make(const RangeRequest& request) {
   RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
   const ProcessSteps* process = timeline_.steps().Main();
@@ -226,12 +237,9 @@ RangeTables RangeTableMaker::Make(const RangeRequest& request) {
     result.from_ns = process->steps[first].start_ns;
     result.to_ns = process->steps[last].end_ns;
   }
-  if (IsWanted(request, "events")) {
-    result.tables.push_back(EventsInRange(timeline_, result.from_ns, result.to_ns));
-  }
-  if (IsWanted(request, "memory")) AddMemory(result);
   if (!has_steps) {
     result.notes.push_back("no step lies here: only the events themselves are summed");
+    AddTablesOfTime(request, result);
     return result;
   }
   result.first_step = process->steps[first].number;
@@ -244,6 +252,7 @@ RangeTables RangeTableMaker::Make(const RangeRequest& request) {
         "that it touches");
   }
   AddTablesOfSteps(request, first, last, result);
+  AddTablesOfTime(request, result);
   return result;
 }
 

@@ -50,6 +50,7 @@ class RangeTableMaker {
 
  private:
   void AddMemory(RangeTables& result);
+  void AddTablesOfTime(const RangeRequest& request, RangeTables& result);
   void AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
                         RangeTables& result);
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/run/losses.h"
+#include "analysis/run/session_info.h"
 #include "store/reason_features.h"
 
 namespace batchlight::timeline {
@@ -164,14 +165,14 @@ std::string RunHash(const Store& store) {
 json RunJson(const Timeline& timeline, const RunState& state) {
   const Store& store = timeline.store();
   const Events& events = timeline.events();
+  // As the summary says it: what was recorded, and of what time.
+  const SessionInfo session = DescribeSession(store);
   json tables = json::array();
-  uint64_t count = 0;
   for (const EventTable& table : events.tables()) {
     tables.push_back({{"key", table.key},
                       {"title", table.title},
                       {"first_ref", table.first_ref},
                       {"rows", table.rows}});
-    count += table.rows;
   }
   json groups = json::array();
   for (size_t id = 0; id < timeline.groups().size(); ++id) {
@@ -190,7 +191,8 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"start_utc_ns", std::to_string(store.session_start_utc_ns)},
           {"from", events.run_start_ns()},
           {"to", events.run_end_ns()},
-          {"events", count},
+          {"duration", session.duration_ns},
+          {"events", session.events},
           {"complete", state.complete},
           {"growing", state.growing},
           {"losses", LossesJson(store, state.growing)},

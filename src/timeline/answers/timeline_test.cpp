@@ -59,11 +59,11 @@ TEST(Timeline, PythonStandsBelowItsThread) {
   const ThreadId main = build.Thread(build.Process(100, "train.py"));
   build.Operator(main, "aten::linear", 10, 60);
   Store store = build.Build();
-  const auto frame = [&](const char* function, PythonStackId parent) {
+  const auto frame = [&](const char* function, PythonStackId parent, uint32_t line = 8) {
     store.python_frames.Append({.file = store.strings.Intern("/home/u/train.py"),
                                 .function = store.strings.Intern(function),
                                 .first_line = 7,
-                                .line = 8});
+                                .line = line});
     store.python_stacks.Append(
         {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
     return PythonStackId::At(store.python_stacks.size() - 1);
@@ -75,12 +75,16 @@ TEST(Timeline, PythonStandsBelowItsThread) {
                                  .python_stack = stack,
                                  .samples = 1});
   };
-  const PythonStackId train = frame("train", {});
+  const PythonStackId program = frame("program", {});
+  const PythonStackId train = frame("train", program);
   const PythonStackId load = frame("load", train);
   const PythonStackId step = frame("step", train);
+  const PythonStackId rare = frame("step", train, 9);
   look(0, 10, load);
   look(10, 20, load);
-  look(20, 30, step);
+  look(20, 22, step);
+  look(22, 24, rare);
+  look(24, 30, step);
   look(30, 40, train);
   look(40, 50, {});  // no Python
   look(50, 60, load);
@@ -88,16 +92,20 @@ TEST(Timeline, PythonStandsBelowItsThread) {
   const Track* track = TrackOf(*timeline, TrackKind::kPython);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ((track - 1)->kind, TrackKind::kThread);
-  ASSERT_EQ(track->rows.size(), 2u);
-  EXPECT_EQ(NamesOf(*timeline, track->rows[0]), (Texts{"train.py:7(train)", "train.py:7(train)"}));
-  EXPECT_EQ(NamesOf(*timeline, track->rows[1]),
-            (Texts{"train.py:7(load)", "train.py:7(step)", "train.py:7(load)"}));
+  ASSERT_EQ(track->rows.size(), 3u);
+  // Never innermost: which of its lines is no matter.
+  EXPECT_EQ(NamesOf(*timeline, track->rows[0]),
+            (Texts{"train.py:7(program)", "train.py:7(program)"}));
+  EXPECT_EQ(NamesOf(*timeline, track->rows[1]), (Texts{"train.py:8(train)", "train.py:8(train)"}));
+  // The line that most samples were in.
+  EXPECT_EQ(NamesOf(*timeline, track->rows[2]),
+            (Texts{"train.py:8(load)", "train.py:8(step)", "train.py:8(load)"}));
   const Events& events = timeline->events();
   const std::vector<uint32_t>& outer = track->rows[0].refs();
   EXPECT_EQ(events.Start(outer[0]), 0);
   EXPECT_EQ(events.End(outer[0]), 40);
   EXPECT_EQ(events.Start(outer[1]), 50);
-  EXPECT_EQ(events.End(track->rows[1].refs()[0]), 20);
+  EXPECT_EQ(events.End(track->rows[2].refs()[0]), 20);
 }
 
 // Programmatic dependent launch: a kernel begins before the one ahead of it has ended.
@@ -268,6 +276,48 @@ TEST(NameSearch, SumsAndOrdersByName) {
   EXPECT_EQ(NthLongest(*timeline, filter, 3).ref, kNoRef);
   EXPECT_EQ(NthLongest(*timeline, filter, 0, 55, 200).count, 2u);
   EXPECT_EQ(Density(*timeline, filter, 0, 100, 2), (std::vector<uint32_t>{1, 2}));
+}
+
+// A gap of several causes is one of the gaps, and one event for each cause; each time counts once.
+TEST(NameSearch, CountsIdleTimeOnce) {
+  const Store store = testing::MakeSampleRun({.steps = 10, .gpu = true});
+  const auto timeline = BuildTimeline(store);
+  const Events& events = timeline->events();
+  int64_t idle_ns = 0;
+  const EventTable& gaps = *events.TableWithKey("gpu_idle");
+  for (uint32_t row = 0; row < gaps.rows; ++row) idle_ns += gaps.end_ns[row] - gaps.start_ns[row];
+  ASSERT_GT(events.TableWithKey("gpu_idle_causes")->rows, 0u);
+
+  int64_t found_ns = 0;
+  for (const NameMatch& sum : SumByName(*timeline, EventFilter::OfText(*timeline, "idle"))) {
+    EXPECT_EQ(sum.table, "gpu_idle_causes");
+    found_ns += sum.total_ns;
+  }
+  EXPECT_EQ(found_ns, idle_ns);
+  for (const std::string_view table : {"gpu_idle", "gpu_idle_causes"}) {
+    const std::vector<NameMatch> sums =
+        SumByName(*timeline, EventFilter::OfText(*timeline, "idle").In(table));
+    int64_t total_ns = 0;
+    for (const NameMatch& sum : sums) total_ns += sum.total_ns;
+    EXPECT_EQ(total_ns, idle_ns) << table;
+  }
+  EXPECT_EQ(NthLongest(*timeline, EventFilter::OfTable(*timeline, "gpu_idle"), 0).count, gaps.rows);
+}
+
+TEST(NameSearch, TellsEventsOfOneNameApartByTheirTable) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "forward", 0, 50);
+  build.Range(main, "forward", 0, 60);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const std::vector<NameMatch> sums =
+      SumByName(*timeline, EventFilter::OfText(*timeline, "forward"));
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums[0].table, "nvtx_ranges");
+  EXPECT_EQ(sums[0].total_ns, 60);
+  EXPECT_EQ(sums[1].table, "operator_calls");
+  EXPECT_EQ(sums[1].count, 1u);
 }
 
 // What the analyses find for whole steps, when they look at nothing else.

@@ -54,6 +54,9 @@ struct DerivedTable {
   std::vector<StringId> name;
   // Where each process or GPU has its rows, in order of the tracks that show them.
   std::vector<uint32_t> begins;
+  // By row, as in EventTable; empty: no row has parts.
+  std::vector<uint8_t> in_parts;
+  std::string_view parts;
 
   void Add(int64_t start, int64_t end, StringId text) {
     start_ns.push_back(start);

@@ -22,6 +22,9 @@ struct EventTable {
   const int64_t* end_ns = nullptr;  // nullptr: its events have no length
   const StringId* name = nullptr;
   const StringId* name_of = nullptr;  // what `name` is shown as, by its row; nullptr: as it is
+  // Rows whose time the rows of the table `parts` tell once more; nullptr: none.
+  const uint8_t* in_parts = nullptr;
+  std::string_view parts;
   uint32_t rows = 0;
   uint32_t first_ref = 0;  // set by Events
 };

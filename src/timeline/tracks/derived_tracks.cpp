@@ -75,12 +75,15 @@ void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<Tr
 
 uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_view title,
                          const DerivedTable& table) {
-  return timeline.events().Add({.key = key,
-                                .title = title,
-                                .start_ns = table.start_ns.data(),
-                                .end_ns = table.end_ns.data(),
-                                .name = table.name.data(),
-                                .rows = static_cast<uint32_t>(table.name.size())});
+  return timeline.events().Add(
+      {.key = key,
+       .title = title,
+       .start_ns = table.start_ns.data(),
+       .end_ns = table.end_ns.data(),
+       .name = table.name.data(),
+       .in_parts = table.in_parts.empty() ? nullptr : table.in_parts.data(),
+       .parts = table.parts,
+       .rows = static_cast<uint32_t>(table.name.size())});
 }
 
 void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry) {

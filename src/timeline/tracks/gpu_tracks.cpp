@@ -11,6 +11,8 @@
 namespace batchlight::timeline {
 namespace {
 
+constexpr std::string_view kIdleCauses = "gpu_idle_causes";
+
 // Idle gaps of one GPU, each named by its main cause, and their stretches where there are several.
 class GapFinder {
  public:
@@ -44,6 +46,7 @@ class GapFinder {
     }
     const auto most = std::max_element(part_ns.begin(), part_ns.end());
     gaps_.Add(from_ns, to_ns, NameOf(static_cast<GpuPart>(most - part_ns.begin())));
+    gaps_.in_parts.push_back(stretches_.name.size() > first ? 1 : 0);
   }
 
   StringId NameOf(GpuPart part) {
@@ -82,6 +85,7 @@ void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<Tra
   std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   DerivedTable& gaps = timeline.NewDerivedTable();
   DerivedTable& stretches = timeline.NewDerivedTable();
+  gaps.parts = kIdleCauses;
   GapFinder finder(timeline, explainer, gaps, stretches);
   for (size_t i = 0; i < devices.size(); ++i) {
     gaps.begins.push_back(static_cast<uint32_t>(gaps.name.size()));
@@ -92,7 +96,7 @@ void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<Tra
   stretches.begins.push_back(static_cast<uint32_t>(stretches.name.size()));
   const uint32_t gap_ref = AddDerivedTable(timeline, "gpu_idle", "Idle gap of a GPU", gaps);
   const uint32_t stretch_ref =
-      AddDerivedTable(timeline, "gpu_idle_causes", "Cause of an idle gap", stretches);
+      AddDerivedTable(timeline, kIdleCauses, "Cause of an idle gap", stretches);
   if (gap_ref == kNoRef || stretch_ref == kNoRef) return;
   for (size_t i = 0; i < devices.size(); ++i) {
     plans.push_back({.process = devices[i].process,

@@ -1,6 +1,8 @@
 // Which Python functions each thread was in, by samples from outside (store.python_samples).
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 
 #include "analysis/lines/source_place.h"
 #include "analysis/python/function_counts.h"
@@ -45,13 +47,43 @@ class StretchMaker {
   }
 
  private:
+  // By row of python_frames: the line of its function that most samples were in, of any thread, as
+  // the report says where a function is; of one that only called others, its first.
+  std::vector<uint32_t> LinesOfFunctions() const {
+    const PythonFramesTable& frames = store_.python_frames;
+    std::vector<uint64_t> samples(frames.size());
+    for (size_t row = 0; row < store_.python_samples.size(); ++row) {
+      const PythonStackId stack = store_.python_samples.python_stack[row];
+      if (stack.IsNone()) continue;
+      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+      if (!frame.IsNone()) samples[frame.row()] += store_.python_samples.samples[row];
+    }
+    const auto function_of = [&](size_t row) {
+      return std::tuple(frames.file[row].value, frames.function[row].value, frames.first_line[row]);
+    };
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> most;  // frame by function
+    for (size_t row = 0; row < frames.size(); ++row) {
+      if (samples[row] == 0 || frames.line[row] == 0) continue;
+      const auto [at, is_new] = most.try_emplace(function_of(row), row);
+      if (!is_new && samples[row] > samples[at->second]) at->second = row;
+    }
+    std::vector<uint32_t> lines(frames.first_line);
+    for (size_t row = 0; row < frames.size(); ++row) {
+      if (const auto at = most.find(function_of(row)); at != most.end()) {
+        lines[row] = frames.line[at->second];
+      }
+    }
+    return lines;
+  }
+
   void NameFrames() {
     const PythonFramesTable& frames = store_.python_frames;
+    const std::vector<uint32_t> lines = LinesOfFunctions();
     name_of_frame_.reserve(frames.size());
     for (size_t row = 0; row < frames.size(); ++row) {
       const std::string_view file = ShortFile(store_.Text(frames.file[row]));
-      name_of_frame_.push_back(timeline_.names().Add(
-          PythonLabel(file, frames.first_line[row], store_.Text(frames.function[row]))));
+      name_of_frame_.push_back(
+          timeline_.names().Add(PythonLabel(file, lines[row], store_.Text(frames.function[row]))));
     }
   }
 

@@ -30,8 +30,8 @@ const kTitles: Record<string, string> = {
   idle: "Idle GPU by cause",
   stream: "Work on the GPU",
   thread: "Calls on the CPU",
-  python: "Python functions, sampled",
   collectives: "Collectives",
+  python: "Python functions, sampled",
 };
 
 export function pageRange(run: RunAnswer, events: PageEvents, nameOf: (id: number) => string,

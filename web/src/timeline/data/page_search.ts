@@ -1,4 +1,5 @@
 // Find, next, longest and density over the events of a static page, by a scan.
+import {rowKey} from "./answer";
 import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, Match, RunAnswer, Wanted} from "./protocol";
 import type {RowEvents} from "./view_query";
@@ -11,13 +12,18 @@ interface Place {
 }
 
 const kUsual = 100;
+const kGaps = "gpu_idle";
+const kCauses = "gpu_idle_causes";
 
 export class PageSearch {
   private readonly places: Place[];
-  private readonly idle: ReadonlySet<number>;  // tracks with the gaps of a GPU
+  private readonly idle:
+    ReadonlySet<number>;  // tracks with the gaps of a GPU, and below them causes
+  private readonly byPlace: ReadonlyMap<string, RowEvents>;
 
   constructor(private readonly run: RunAnswer, events: PageEvents,
     private readonly nameOf: (id: number) => string) {
+    this.byPlace = events.rows;
     this.places = [...events.rows].map(([key, row]) => {
       const [track, depth] = key.split(":").map(Number);
       return {track, depth, row};
@@ -45,9 +51,32 @@ export class PageSearch {
     };
   }
 
+  // Whether the causes of a gap are events of their own, which tell its time once more.
+  private hasParts({track, depth, row}: Place, i: number): boolean {
+    const parts = depth === 0 && this.idle.has(track) ? this.byPlace.get(rowKey(track, 1)) : null;
+    if (!parts) return false;
+    for (let at = firstTouching(parts, row.start[i]); at < parts.start.length; ++at) {
+      if (parts.start[at] >= row.end[i]) return false;
+      if (parts.start[at] >= row.start[i]) return true;
+    }
+    return false;
+  }
+
+  // The table that an event counts in: a gap of one cause among the causes.
+  private countedAs(ref: number): string {
+    const key = this.tableKey(ref);
+    return key === kGaps ? kCauses : key;
+  }
+
   // Calls `visit` for every event that is wanted.
   private scan(wanted: Wanted&{track?: number}, visit: (place: Place, i: number) => void): void {
     const {name, kind, least = 0, track} = wanted;
+    const table = kind === "gap" ? kGaps : wanted.table;
+    const isOf = (place: Place, i: number): boolean => {
+      if (table === kGaps) return true;  // its places are told above
+      if (table !== undefined && this.countedAs(place.row.ref[i]) !== table) return false;
+      return !this.hasParts(place, i);
+    };
     const text = (wanted.text ?? "").toLowerCase();
     const verdicts = new Map<number, boolean>();
     const named = (id: number): boolean => {
@@ -59,36 +88,30 @@ export class PageSearch {
       return verdict;
     };
     for (const place of this.places) {
-      const gaps = this.idle.has(place.track);
-      if (kind === "gap" ? !gaps : false) continue;
+      const gaps = this.idle.has(place.track) && place.depth === 0;
+      if (table === kGaps && !gaps) continue;
       if (track !== undefined && track !== place.track) continue;
       const {row} = place;
       for (let i = 0; i < row.start.length; ++i) {
         const any = kind === "gap" && name === undefined;
         if (kind === "gap" && row.end[i] - row.start[i] < least) continue;
-        if (any || named(row.name[i])) visit(place, i);
+        if ((any || named(row.name[i])) && isOf(place, i)) visit(place, i);
       }
     }
   }
 
   find({text, limit = kUsual}: {text: string; limit?: number}): FindAnswer {
-    const matches = new Map<number, Match>();
+    const matches = new Map<string, Match>();
     this.scan({text}, ({row}, i) => {
       const id = row.name[i];
       const length = row.end[i] - row.start[i];
-      let match = matches.get(id);
+      const table = this.countedAs(row.ref[i]);
+      const key = `${id} ${table}`;
+      let match = matches.get(key);
       if (!match) {
         const name = this.nameOf(id);
-        match = {
-          name: id,
-          text: name,
-          count: 0,
-          total: 0,
-          longest: -1,
-          longest_ref: 0,
-          table: this.tableKey(row.ref[i])
-        };
-        matches.set(id, match);
+        match = {name: id, text: name, count: 0, total: 0, longest: -1, longest_ref: 0, table};
+        matches.set(key, match);
       }
       ++match.count;
       match.total += length;
@@ -173,7 +196,7 @@ export class PageSearch {
   sameName(event: EventRef): EventAnswer["same_name"] {
     const length = event.to - event.from;
     const found = {count: 0, total: 0, longest: -1, longest_ref: 0, rank: 1};
-    this.scan({name: event.name_id}, ({row}, i) => {
+    this.scan({name: event.name_id, table: event.table}, ({row}, i) => {
       const other = row.end[i] - row.start[i];
       ++found.count;
       found.total += other;

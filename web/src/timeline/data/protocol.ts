@@ -78,7 +78,8 @@ export interface RunAnswer {
   start_utc_ns: string;
   from: number;
   to: number;
-  events: number;
+  duration?: number;  // of the recording, which goes on before and after what it holds
+  events: number;     // that were recorded
   complete: boolean;
   growing: boolean;
   losses: Loss[];
@@ -213,10 +214,12 @@ export interface NotesAnswer {
   writable: boolean;
 }
 
-// One of a name, a text in names, or a kind ("gap").
+// One of a name, a text in names, or a kind ("gap"). Idle time that a gap and its causes both tell
+// is the causes' unless the table is that of the gaps.
 export interface Wanted {
   name?: number;
   text?: string;
   kind?: "gap";
+  table?: string;
   least?: number;
 }

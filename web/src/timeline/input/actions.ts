@@ -1,4 +1,5 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
+import {count} from "../../format";
 import type {EventAnswer, EventRef, Link, LinkedEvent, Ref, Wanted} from "../data/protocol";
 import {loopOf, stepAt} from "../data/steps";
 import {trackId} from "../data/track";
@@ -12,12 +13,20 @@ const kLeastPx = 6;  // an event narrower than this is zoomed to
 const kRoom = 6;     // how much of its length is shown around it then
 const kMostLinks = 200;
 
+// The links that the last one was one of: those of an event in one direction, of all that it has.
+interface Followed {
+  run: RunView;
+  links: LinkedEvent[];
+  at: number;
+  forward: boolean;
+  all: number;
+}
+
 export class Actions {
   private nth = 0;  // of L pressed again
   private nthName = "";
   private gapAt = 0;  // of I pressed again
-  // The links that the last one was one of.
-  private followed: {run: RunView; links: LinkedEvent[]; at: number}|null = null;
+  private followed: Followed|null = null;
   private busy = 0;
 
   constructor(private readonly model: Model, private readonly stage: Stage,
@@ -105,8 +114,9 @@ export class Actions {
     const found = await this.last(() => run.source.call<{event: EventRef | null}>("next",
                                     {...wanted, at: String(Math.round(this.at(run))), direction}));
     if (!found) return;
-    if (found.event) this.go(run, found.event.ref);
-    else this.say(direction > 0 ? "None after this." : "None before this.");
+    if (found.event) return this.go(run, found.event.ref);
+    const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
+    this.say(`${what} ${direction > 0 ? "after" : "before"} this.`);
   }
 
   async longest(wanted: Wanted, nth: number, span: Span|null = null): Promise<void> {
@@ -116,9 +126,8 @@ export class Actions {
     const found = await this.last(() => run.source.call<{event: EventRef | null; count: number}>(
                                     "longest", {...wanted, ...within, nth}));
     if (!found) return;
-    if (!found.event)
-      return this.say(nth > 0 ? `There are only ${found.count}.` : "There is none.");
-    this.say(`${nth + 1}. longest of ${found.count}`);
+    if (!found.event) return this.say(noneOf(wanted, found.count));
+    this.say(`${count(nth + 1)}. longest of ${count(found.count)}`);
     this.go(run, found.event.ref);
   }
 
@@ -137,9 +146,7 @@ export class Actions {
   private async withName(then: (wanted: Wanted, name: string) => Promise<void>): Promise<void> {
     if (!this.model.selected) return this.say("Select an event first.");
     const {event} = this.model.selected;
-    // Gaps, and not the parts of others that had the same cause.
-    const kind = event.table === "gpu_idle" ? {kind: "gap" as const} : {};
-    await then({...kind, name: event.name_id}, event.name);
+    await then({name: event.name_id, table: event.table}, event.name);
   }
 
   nextGap(direction: 1|- 1): void {
@@ -159,7 +166,7 @@ export class Actions {
     links.sort((a, b) => Math.abs(a.from - event.from) - Math.abs(b.from - event.from));
     if (links.length === 0)
       return this.say(forward ? "It leads to nothing." : "It comes from nothing.");
-    this.followed = {run, links, at: 0};
+    this.followed = {run, links, at: 0, forward, all: event.links.length};
     this.goAlong();
   }
 
@@ -169,14 +176,14 @@ export class Actions {
     const {selected} = this.model;
     if (!followed || selected?.event.ref !== followed.links[followed.at].ref)
       return this.say("Follow a link first, with ] or [.");
-    if (followed.links.length === 1) return this.say("It was the only link.");
+    if (followed.links.length === 1) return this.say(onlyLink(followed.forward, followed.all - 1));
     followed.at = (followed.at + 1) % followed.links.length;
     this.goAlong();
   }
 
   private goAlong(): void {
     const {run, links, at} = this.followed!;
-    if (links.length > 1) this.say(`link ${at + 1} of ${links.length}`);
+    if (links.length > 1) this.say(`link ${count(at + 1)} of ${count(links.length)}`);
     this.go(run, links[at].ref);
   }
 
@@ -265,4 +272,16 @@ export class Actions {
     const i = stepAt(run.info, at);
     return i < 0 ? null : steps.number[i];
   }
+}
+
+function noneOf({kind}: Wanted, known: number): string {
+  const what = kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name";
+  return known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`;
+}
+
+function onlyLink(forward: boolean, others: number): string {
+  const only = `It is the only link ${forward ? "forward" : "back"} from there`;
+  if (others === 0) return `${only}.`;
+  const lead = others === 1 ? "one leads" : `${count(others)} lead`;
+  return `${only}; ${lead} ${forward ? "back ( [ )" : "forward ( ] )"}.`;
 }

@@ -22,6 +22,12 @@ const kLinkWords: Record<string, [string, string]> = {
   owner: ["its work", "work of"],
 };
 
+// Gaps and their causes have the same names. What is counted of a name is of one table.
+const kCounted: Record<string, string> = {
+  gpu_idle: " gaps with this main cause",
+  gpu_idle_causes: " stretches of this cause",
+};
+
 const kTouch = matchMedia("(pointer: coarse)").matches;
 
 export class EventPanel {
@@ -52,9 +58,10 @@ export class EventPanel {
   private async addMeanwhile(box: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
     const found = await meanwhileOf(this.model, run, event).catch(() => []);
     if (found.length === 0) return;
-    const items = found.map(
-      ({track, event: {ref, name, from, to}, share}) => h("li", {}, `${track}: `,
-        this.linkTo(run, ref, name), ` ${time(to - from)}, ${percent(share, 1)} of the gap`));
+    const items = found.map(({track, event: {ref, name, from, to}, within}) => h("li", {},
+                              `${track}: `, this.linkTo(run, ref, name), ` ${time(within)}`,
+                              within < to - from ? ` of its ${time(to - from)}` : "",
+                              `, ${percent(within, event.to - event.from)} of the gap`));
     box.prepend(h("h3", {}, "Meanwhile"), h("ul", {class: "meanwhile"}, ...items));
   }
 
@@ -75,7 +82,8 @@ export class EventPanel {
     if (event.step)
       rows.push(
         ["step", `${event.step.number}, ${time(event.from - event.step.from)} after its start`]);
-    if (event.children && event.children.count > 0) {
+    // The causes of a gap make it up, so that it has no time of its own.
+    if (event.children && event.children.count > 0 && event.table !== "gpu_idle") {
       const {count: inside, self} = event.children;
       rows.push(
         ["inside", `${count(inside)} events, own time ${time(self)} (${percent(self, length)})`]);
@@ -84,8 +92,8 @@ export class EventPanel {
     if (same && same.count > 1) {
       rows.push([
         "of this name",
-        `${count(same.rank)}. longest of ${count(same.count)}, ${time(same.total)} together, mean ${
-          time(same.total / same.count)}`
+        `${count(same.rank)}. longest of ${count(same.count)}${kCounted[event.table] ?? ""}, ${
+          time(same.total)} together, mean ${time(same.total / same.count)}`
       ]);
     }
     const list = rows.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);

@@ -17,13 +17,13 @@ const kEnoughOf = 0.5;  // of the gap
 export interface Meanwhile {
   track: string;
   event: EventAnswer;
-  share: number;  // of the gap
+  within: number;  // of its time, in the gap
 }
 
 export async function meanwhileOf(
   model: Model, run: RunView, gap: EventAnswer): Promise<Meanwhile[]> {
   if (!kGaps.includes(gap.table) || gap.to <= gap.from) return [];
-  const tracks = threadsBeside(model, trackId(run.index, gap.track ?? -1));
+  const tracks = threadsBeside(model.tracks, run.index, trackId(run.index, gap.track ?? -1));
   if (tracks.length === 0) return [];
   const step = 2 ** Math.max(0, Math.floor(Math.log2((gap.to - gap.from) / kSteps)));
   const rows = tracks.map((track): RowRange => [track.info!.id, 0, track.rows]);
@@ -35,17 +35,19 @@ export async function meanwhileOf(
     if (ref === null || found.length >= kShown) continue;
     const event = await run.source.call<EventAnswer>("event", {ref});
     const within = Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
-    found.push({track: track.name, event, share: within / (gap.to - gap.from)});
+    found.push({track: track.name, event, within});
   }
   return found;
 }
 
-// Of the process that the GPU's tracks stand in.
-function threadsBeside(model: Model, id: number): Track[] {
-  const parentOf = (of: number): number => model.tracks.find((one) => one.id === of)?.parent ?? -1;
+// Of the process that the GPU's tracks stand in. Of two runs the other's threads may stand there
+// too.
+export function threadsBeside(tracks: readonly Track[], run: number, id: number): Track[] {
+  const parentOf = (of: number): number => tracks.find((one) => one.id === of)?.parent ?? -1;
   const process = parentOf(parentOf(id));
-  return model.tracks
-    .filter(({parent, kind}) => parent === process && process >= 0 && kKinds.includes(kind))
+  return tracks
+    .filter((one) => one.run === run && one.parent === process && process >= 0 &&
+        kKinds.includes(one.kind))
     .slice(0, kMostTracks);
 }
 

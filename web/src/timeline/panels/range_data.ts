@@ -1,5 +1,5 @@
 // Tables of a range as the report's table code wants them, as CSV and as text.
-import type {TableData} from "../../data";
+import type {Column, TableData} from "../../data";
 import {columnFormat} from "../../format";
 import type {RangeTable} from "../data/protocol";
 
@@ -29,14 +29,27 @@ export function tableOf({key, title, columns, rows}: RangeTable): TextTable {
 
 const kQuoted = ["\"", ",", "\n", "\r"];
 
-// Bare numbers, one unit in the header.
+function headingOf({name, unit}: Column): string {
+  const words: Record<string, string> = {ns: "ns", bytes: "B", rate: "B/s", "%": "%"};
+  const word = words[unit ?? ""];
+  return word ? `${name} (${word})` : name;
+}
+
+function bareNumber({type, unit, decimals}: Column, value: number): string {
+  if (type !== "real") return String(Number.isInteger(value) ? value : Math.round(value));
+  return value.toFixed(unit === undefined || unit === "%" ? decimals ?? 2 : 1);
+}
+
+// As `batchlight table --format csv` writes it: bare numbers, one unit in the header.
 export function csvOf({columns, rows}: RangeTable): string {
   const quoted = (text: string): string =>
     kQuoted.some((sign) => text.includes(sign)) ? `"${text.split("\"").join("\"\"")}"` : text;
-  const head =
-    columns.map(({name, unit}) => quoted(unit && unit !== "rate" ? `${name} (${unit})` : name));
-  const lines =
-    rows.map((row) => row.map((cell) => cell === null ? "" : quoted(String(cell))).join(","));
+  const head = columns.map((column) => quoted(headingOf(column)));
+  const text = (cell: string|number|null, i: number): string => {
+    if (cell === null) return "";
+    return typeof cell === "number" ? bareNumber(columns[i], cell) : quoted(cell);
+  };
+  const lines = rows.map((row) => row.map(text).join(","));
   return [head.join(","), ...lines].join("\n") + "\n";
 }
 

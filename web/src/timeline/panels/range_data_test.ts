@@ -20,6 +20,19 @@ test("CSV has bare numbers and quotes what needs it", () => {
   assert.equal(csvOf(table), "Kernel,Time (ns)\n\"gemm<1, \"\"x\"\">\",2000000\ncopy,\n");
 });
 
+test("CSV has the headings and decimals of the command line's", () => {
+  const columns: RangeTable["columns"] = [
+    {key: "bytes", name: "Bytes", unit: "bytes"},
+    {key: "share", name: "Share", type: "real", unit: "%"},
+    {key: "rate", name: "GB/s", type: "real"},
+    {key: "each", name: "Each", type: "real", unit: "ns"},
+    {key: "exact", name: "Exact", type: "real", decimals: 4},
+  ];
+  const rows = [[32768, 0.0018508361407180522, 12.7, 5.27, 0.5]];
+  assert.equal(csvOf({key: "x", title: "X", columns, rows}),
+    "Bytes (B),Share (%),GB/s,Each (ns),Exact\n32768,0.00,12.70,5.3,0.5000\n");
+});
+
 test("text is aligned and in one unit", () => {
   assert.equal(
     textOf(table), "Kernel        Time (ms)\ngemm<1, \"x\">     2.0000\ncopy                  –\n");

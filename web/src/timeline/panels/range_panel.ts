@@ -19,15 +19,16 @@ export class RangePanel {
   private readonly to = this.field("to, ms");
   private readonly firstStep = this.field("first step");
   private readonly lastStep = this.field("last step");
+  private readonly head = h("p", {class: "range-head"});
   private readonly result = h("div", {class: "result"});
   private abort: AbortController|null = null;
   private timer = 0;
-  private chosen = "events";  // key of the table in front
+  private chosen = "phases";  // key of the table in front
   private tookMs = 0;         // the last time, for all tables
 
   constructor(private readonly model: Model) {
     this.form = this.makeForm();
-    this.element.append(this.form, this.result);
+    this.element.append(h("div", {class: "range-top"}, this.form, this.head), this.result);
     model.listen((change) => {
       if (change === "range") this.later();
     });
@@ -83,6 +84,7 @@ export class RangePanel {
     const {model} = this;
     const {range} = model;
     if (!range) {
+      this.head.replaceChildren();
       this.result.replaceChildren(h("p", {class: "muted"},
         "Drag over the rows or the axis, press T for the step around the selected event or R for its time, or type the ends here."));
       return;
@@ -123,19 +125,18 @@ export class RangePanel {
                                     ? `Step ${range.steps.first}`
                                     : `Steps ${range.steps.first} – ${range.steps.last}`)
                               : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
-    const head =
-      h("p", {class: "range-head"}, h("b", {}, words), `, ${time(range.to - range.from)}`);
-    const notes = [...new Set(answers.flatMap((answer) => answer.notes))].map(
-      (note) => h("p", {class: "muted"}, note));
+    const notes = [...new Set(answers.flatMap((answer) => answer.notes))].join("; ");
+    this.head.title = notes;  // on one line, so that the tables have the room
+    this.head.replaceChildren(
+      h("b", {}, words), `, ${time(range.to - range.from)} `, h("span", {class: "muted"}, notes));
     const shown = tables.filter(({rows}) => rows.length > 0);
     if (shown.length === 0) {
-      this.result.replaceChildren(
-        head, ...notes, h("p", {class: "muted"}, "Nothing ran in this stretch."));
+      this.result.replaceChildren(h("p", {class: "muted"}, "Nothing ran in this stretch."));
       return;
     }
     const content =
       tabs("range", shown.map((table) => ({label: table.title, content: () => tableBox(table)})));
-    this.result.replaceChildren(head, ...notes, content);
+    this.result.replaceChildren(content);
     this.keepTab(content, shown.map(({key}) => key));
   }
 

@@ -95,8 +95,8 @@ export class SearchPanel {
       this.element.replaceChildren(h("p", {role: "status"}, "No event has this in its name."));
       return;
     }
-    const head = ["Name", "Events", "Time", "Share", "Longest"].map(
-      (label, i) => h("th", {scope: "col", class: i === 0 ? "text" : "real"}, label));
+    const head = ["Name", "Kind", "Events", "Time", "Share", "Longest"].map(
+      (label, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, label));
     const words = `${count(answer.events)} events, ${time(answer.total)} together` +
       (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
     this.element.replaceChildren(h("p", {role: "status"}, words),
@@ -107,14 +107,16 @@ export class SearchPanel {
   private row(match: Match, answer: FindAnswer): HTMLElement {
     const button = (label: string|HTMLElement, name: string, click: () => void): HTMLElement =>
       h("button", {type: "button", class: "link", "aria-label": name, click}, label);
+    const {name, table} = match;
+    const kind = this.model.first.info.tables.find(({key}) => key === table)?.title ?? "";
     return h("tr", {},
       h("td", {class: "text"},
-        button(longName(match.text), `Next ${match.text}`,
-          () => this.actions.next({name: match.name}, 1))),
-      h("td", {}, count(match.count)), h("td", {}, time(match.total)),
-      h("td", {}, percent(match.total, answer.total)),
+        button(
+          longName(match.text), `Next ${match.text}`, () => this.actions.next({name, table}, 1))),
+      h("td", {class: "text muted"}, kind), h("td", {}, count(match.count)),
+      h("td", {}, time(match.total)), h("td", {}, percent(match.total, answer.total)),
       h("td", {},
         button(time(match.longest), `Longest ${match.text}`,
-          () => this.actions.longest({name: match.name}, 0))));
+          () => this.actions.longest({name, table}, 0))));
   }
 }

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {PageSearch} from "./page_search";
+import type {RunAnswer} from "./protocol";
+
+const kNames = ["idle: operators", "idle: waiting"];
+
+function rowOf(events: [start: number, end: number, ref: number, name: number][]) {
+  return {
+    start: Float64Array.from(events, ([start]) => start),
+    end: Float64Array.from(events, ([, end]) => end),
+    ref: Uint32Array.from(events, ([, , ref]) => ref),
+    name: Uint32Array.from(events, ([, , , name]) => name),
+    open: new Set<number>(),
+  };
+}
+
+// Two gaps: one of two causes, of which the row below tells, and one of a single cause.
+const run = {
+  tracks: [{id: 0, kind: "idle"}],
+  tables: [
+    {key: "gpu_idle", title: "Idle gap", first_ref: 0, rows: 2},
+    {key: "gpu_idle_causes", title: "Cause", first_ref: 10, rows: 2},
+  ],
+} as unknown as RunAnswer;
+const search = new PageSearch(run, {
+  rows: new Map([
+    ["0:0", rowOf([[0, 100, 0, 0], [200, 230, 1, 0]])],
+    ["0:1", rowOf([[0, 60, 10, 0], [60, 100, 11, 1]])],
+  ]),
+  counters: new Map(),
+},
+  (id) => kNames[id] ?? "");
+
+test("idle time counts once, as its causes", () => {
+  const {matches, events, total} = search.find({text: "idle"});
+  assert.deepEqual(matches.map((one) => [one.text, one.table, one.count, one.total, one.longest]),
+    [[kNames[0], "gpu_idle_causes", 2, 90, 60], [kNames[1], "gpu_idle_causes", 1, 40, 40]]);
+  assert.deepEqual([events, total], [3, 130]);
+});
+
+test("a gap is counted among gaps, a cause among causes", () => {
+  const gap = search.byRef(0)!;
+  assert.deepEqual(
+    search.sameName(gap), {count: 2, total: 130, longest: 100, longest_ref: 0, rank: 1});
+  const cause = search.byRef(10)!;
+  assert.deepEqual(
+    search.sameName(cause), {count: 2, total: 90, longest: 60, longest_ref: 10, rank: 1});
+});
+
+test("the longest gaps are gaps", () => {
+  const refs = [0, 1, 2].map((nth) => search.longest({kind: "gap", nth}).event?.ref);
+  assert.deepEqual(refs, [0, 1, undefined]);
+  const causes =
+    [0, 1].map((nth) => search.longest({name: 0, table: "gpu_idle_causes", nth}).event?.ref);
+  assert.deepEqual(causes, [10, 1]);
+});
