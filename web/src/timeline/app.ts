@@ -37,7 +37,7 @@ import type {UrlState} from "./state/url_state";
 function headOf({info}: RunView): string {
   const length = usualStepNs(info);
   const steps = length > 0 ? `, ${count(info.steps[0].count)} steps of ${time(length)}` : "";
-  return `${info.growing ? "live, " : ""}${time(info.to - info.from)}, ${
+  return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
     count(info.events)} events${steps}`;
 }
 

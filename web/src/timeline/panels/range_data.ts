@@ -79,15 +79,26 @@ function largestIn(rows: RangeTable["rows"], column: number): number {
   return rows.reduce((most, row) => Math.max(most, Number(row[column] ?? 0)), 0);
 }
 
+// Numbers that say which thing a row is about, in both runs, and such as are of one run alone.
+const kMatched = ["rank", "device", "step"];
+const kOfOneRun = ["pid", "tid", "stream", "streams", "registers", "start"];
+
 // Two runs side by side: for each number that tables of both have, A, B and B - A. Rows are matched
-// by their texts.
+// by their texts, ranks, GPUs and steps.
 export function joined(a: RangeTable, b: RangeTable): RangeTable {
-  const texts = a.columns.flatMap((column, i) => column.type === "text" ? [i] : []);
+  const told = (rows: RangeTable["rows"], at: number): boolean =>
+    at >= 0 && rows.some((row) => row[at] !== null);
+  const inB = ({key}: Column): number => b.columns.findIndex((other) => other.key === key);
+  const matches = (column: Column, i: number): boolean => column.type === "text" ||
+    (kMatched.includes(column.key) && (told(a.rows, i) || told(b.rows, inB(column))));
+  const texts = a.columns.flatMap((column, i) => matches(column, i) ? [i] : []);
   const numbers = a.columns.flatMap((column, i) => {
-    const other = b.columns.findIndex(({key}) => key === column.key);
-    return column.type === "text" || other < 0 ? [] : [{column, i, other}];
+    const other = inB(column);
+    const compared = other >= 0 && column.type !== "text" &&
+      ![...kMatched, ...kOfOneRun].includes(column.key) && (told(a.rows, i) || told(b.rows, other));
+    return compared ? [{column, i, other}] : [];
   });
-  const textsB = texts.map((i) => b.columns.findIndex(({key}) => key === a.columns[i].key));
+  const textsB = texts.map((i) => inB(a.columns[i]));
   const keyOf = (row: (string|number|null)[], at: number[]): string =>
     at.map((i) => String(row[i] ?? "")).join("\u0000");
   const ofB = new Map(b.rows.map((row) => [keyOf(row, textsB), row]));

@@ -47,3 +47,21 @@ test("two runs stand side by side with their difference", () => {
   assert.deepEqual(rows,
     [["gemm<1, \"x\">", 2_000_000, null, -2_000_000], ["copy", null, 5, 5], ["new", null, 7, 7]]);
 });
+
+test("rows of two runs are matched by rank, and numbers of one run alone are left out", () => {
+  const columns: RangeTable["columns"] = [
+    {key: "rank", name: "Rank"},
+    {key: "pid", name: "PID"},
+    {key: "phase", name: "Phase", type: "text"},
+    {key: "mean", name: "Mean", unit: "ns"},
+    {key: "p95", name: "p95", unit: "ns"},
+  ];
+  const of = (rows: RangeTable["rows"]): RangeTable => ({key: "phases", title: "", columns, rows});
+  const {columns: shown, rows} =
+    joined(of([[0, 7, "forward", 10, null], [1, 8, "forward", 20, null]]),
+      of([[1, 9, "forward", 25, null], [0, 6, "forward", 11, null]]));
+  assert.deepEqual(shown.map(({key}) => key), ["rank", "phase", "mean_a", "mean_b", "mean_change"]);
+  assert.deepEqual(rows, [[0, "forward", 10, 11, 1], [1, "forward", 20, 25, 5]]);
+  const alone = joined(of([[null, 7, "forward", 10, null]]), of([[null, 9, "forward", 11, null]]));
+  assert.deepEqual(alone.rows, [["forward", 10, 11, 1]]);
+});
