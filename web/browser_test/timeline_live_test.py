@@ -92,6 +92,19 @@ class Live(unittest.TestCase):
         # 409: what was asked of the run before it grew (docs/design/0016-timeline.md) is asked again.
         self.assertEqual([error for error in self.browser.errors() if '409 (Conflict)' not in error], [])
 
+    def test_a_page_that_is_loaded_again_still_follows(self):
+        self.serve(20)
+        self.tell('growing yes')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url)
+        address = self.wait('return location.hash.includes("hash=") && location.href')
+        self.browser.open_url('about:blank')
+        self.tell(f'next {self.folder / "30.html"}')  # it goes on meanwhile
+        self.browser.open_url(address)
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+        view, whole = self.browser.run('const {view, whole} = batchlightTimeline.app.model; return [[view.from, view.to], [whole.from, whole.to]]')
+        self.assertEqual(view, whole)
+
     def test_a_long_reading_says_how_far_it_is_and_shows_tracks_as_they_come(self):
         self.serve(20)
         self.tell('reading 0.4')

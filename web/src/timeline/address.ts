@@ -106,11 +106,14 @@ export class Address {
 
   private write(): void {
     const {model} = this.app;
-    const {selected, range} = model;
+    const {selected, range, view, whole} = model;
+    // All of a run that goes on is more when the page is loaded again.
+    const followed = model.runs.some(({info}) => info.growing || !info.complete) &&
+      view.from <= whole.from && view.to >= whole.to;
     const state: UrlState = {
       hash: model.first.info.hash,
-      from: model.view.from,
-      to: model.view.to,
+      from: followed ? undefined : view.from,
+      to: followed ? undefined : view.to,
       find: model.found?.text,
       sel: selected && selected.run === model.first
         ? {table: selected.event.table, row: selected.event.row}
