@@ -185,6 +185,16 @@ TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
   EXPECT_EQ(IdleOf(GpuPart::kIdleWaiting, sampled(9'000)), 300'000) << "off the processor";
   const auto nothing = [](StoreBuilder&, ThreadId, int64_t, int64_t) {};
   EXPECT_EQ(IdleOf(GpuPart::kIdlePython, nothing), 590'000);
+  const auto behind_data = [&](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+    build.Phase(thread, Phase::kDataLoaderNext, "enumerate(DataLoader)", from, from + 200'000);
+    sampled(98'000)(build, thread, from, to);
+  };
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, behind_data), 100'000) << "ran once data had come";
+  const auto behind_gpu = [&](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+    build.ApiCall(thread, "cudaStreamSynchronize_v3020", from, from + 200'000);
+    sampled(98'000)(build, thread, from, to);
+  };
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, behind_gpu), 100'000) << "ran once the GPU was through";
 }
 
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.

@@ -18,7 +18,8 @@ constexpr int64_t kElsewhereNs = 100'000;
 // An operator that calls nothing of CUDA for so long computes. Views and empty tensors take less.
 constexpr int64_t kComputesNs = 10'000;
 
-// Of the time between two looks, so that the thread ran.
+// Of the time between two looks in which it did not wait for what is recorded, so that the thread
+// ran.
 constexpr double kRuns = 0.5;
 
 // Operators that compute nothing, however long they take.
@@ -89,7 +90,7 @@ GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
       operator_spans_(store_.operator_calls.thread) {
   AddMarks(inputs.marks);
   AddSystemCalls();
-  AddPythonSamples();
+  AddPythonSamples(inputs.marks);
   AddSwitches();
   for (ThreadParts* parts :
        {&no_processor_, &outside_model_, &system_calls_, &gil_waits_, &own_python_, &loop_}) {
@@ -118,14 +119,39 @@ void GpuIdleExplainer::AddSystemCalls() {
   }
 }
 
-void GpuIdleExplainer::AddPythonSamples() {
+// A look finds a thread behind what it waited for since the look before.
+GpuIdleExplainer::SpansOfThreads GpuIdleExplainer::RecordedWaits(const PhaseMarks& marks) const {
+  SpansOfThreads waits;
+  for (const PhaseMark& mark : marks.all()) {
+    if (IsOutsideModel(mark.kind)) waits[mark.thread].push_back({mark.start_ns, mark.end_ns});
+  }
+  const OsCallsTable& os = store_.os_calls;
+  for (size_t row = 0; row < os.size(); ++row) {
+    waits[os.thread[row]].push_back({os.start_ns[row], os.end_ns[row]});
+  }
+  const ApiCallsTable& cuda = store_.api_calls;
+  std::map<StringId, bool> names;  // whether it waits
+  for (size_t row = 0; row < cuda.size(); ++row) {
+    const auto [name, is_new] = names.try_emplace(cuda.name[row]);
+    if (is_new) name->second = IsWait(uint32_t(row));
+    if (name->second) waits[cuda.thread[row]].push_back({cuda.start_ns[row], cuda.end_ns[row]});
+  }
+  for (auto& [thread, spans] : waits) spans = UnionOf(std::move(spans));
+  return waits;
+}
+
+void GpuIdleExplainer::AddPythonSamples(const PhaseMarks& marks) {
   const PythonSamplesTable& samples = store_.python_samples;
+  if (samples.size() == 0) return;
+  SpansOfThreads recorded = RecordedWaits(marks);
   for (size_t row = 0; row < samples.size(); ++row) {
     const int64_t start_ns = samples.start_ns[row], end_ns = samples.end_ns[row];
     if (samples.gil[row] == GilState::kWaits) {
       gil_waits_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleGil);
     } else if (!samples.python_stack[row].IsNone()) {
-      const bool waits = double(samples.cpu_ns[row]) < kRuns * double(end_ns - start_ns);
+      const int64_t waited_ns = NsInside(recorded[samples.thread[row]], start_ns, end_ns);
+      const double other_ns = double(end_ns - start_ns - waited_ns);
+      const bool waits = double(samples.cpu_ns[row]) < kRuns * other_ns;
       own_python_.Add(samples.thread[row], start_ns, end_ns,
                       waits ? GpuPart::kIdleWaiting : GpuPart::kIdleOwnPython);
     }

@@ -35,7 +35,9 @@ class GpuIdleExplainer {
  private:
   void AddMarks(const PhaseMarks& marks);
   void AddSystemCalls();
-  void AddPythonSamples();
+  using SpansOfThreads = std::map<ThreadId, std::vector<TimeSpan>>;
+  SpansOfThreads RecordedWaits(const PhaseMarks& marks) const;
+  void AddPythonSamples(const PhaseMarks& marks);
   void AddSwitches();
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   GpuPart AroundOperators(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
