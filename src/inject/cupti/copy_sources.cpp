@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "inject/buffer/facts.h"
@@ -61,22 +62,24 @@ void Look(const CopyParameters& copy) {
 
 CopySources::Source& CopySources::SourceOf(const void* from, uint64_t bytes) {
   Source* oldest = &sources_[0];
+  Source* found = nullptr;
   for (Source& source : sources_) {
-    if (source.from == from && source.bytes == bytes) return source;
+    if (source.bytes == bytes) ++source.copies_of_size;
+    if (source.from == from && source.bytes == bytes) found = &source;
     const bool older = source.repeats != oldest->repeats ? source.repeats < oldest->repeats
                                                          : source.last < oldest->last;
     if (older) oldest = &source;
   }
-  *oldest = {.from = from, .bytes = bytes};
+  if (found != nullptr) return *found;
+  *oldest = {.from = from, .bytes = bytes, .copies_of_size = 1};
   return *oldest;
 }
 
 uint32_t CopySources::Take(const void* from, uint64_t bytes, uint64_t sample) {
   Source& source = SourceOf(from, bytes);
-  const bool again = source.copies != 0 && source.sample == sample;
+  const bool again = source.sample == sample;
   source.sample = sample;
   source.last = ++copies_;
-  ++source.copies;
   if (!again) return 0;
   ++source.repeats;
   return ++repeats_;
@@ -87,8 +90,10 @@ void CopySources::Tell(char* text, size_t room) const {
   size_t at = 0;
   for (const Source& source : sources_) {
     if (source.repeats == 0 || at + kLine > room) continue;
-    uint64_t copies = 0;
-    for (const Source& other : sources_) copies += other.bytes == source.bytes ? other.copies : 0;
+    uint32_t copies = 0;
+    for (const Source& other : sources_) {
+      if (other.bytes == source.bytes) copies = std::max(copies, other.copies_of_size);
+    }
     if (at != 0) text[at++] = '\n';
     at += WriteNumber(source.repeats, text + at);
     text[at++] = ' ';

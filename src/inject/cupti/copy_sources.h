@@ -21,7 +21,8 @@ class CopySources {
  public:
   static constexpr uint32_t kMost = 64;
 
-  // `sample`: of the numbers. Returns how many repeats there were in all if this is one, else 0.
+  // `sample`: of the numbers, not 0. Returns how many repeats there were in all if this is one,
+  // else 0.
   uint32_t Take(const void* from, uint64_t bytes, uint64_t sample);
   // Writes the property's text, ended by NUL: as many whole lines as there is room for.
   void Tell(char* text, size_t room) const;
@@ -31,10 +32,11 @@ class CopySources {
     const void* from = nullptr;
     uint64_t bytes = 0;
     uint64_t sample = 0;
-    uint32_t copies = 0;
+    uint32_t copies_of_size = 0;  // since it is known: of forgotten sources, too
     uint32_t repeats = 0;
     uint32_t last = 0;  // copy, of all
   };
+  // Counts a copy of so many bytes.
   Source& SourceOf(const void* from, uint64_t bytes);
 
   Source sources_[kMost] = {};

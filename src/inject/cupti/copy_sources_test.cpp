@@ -68,6 +68,16 @@ TEST(CopySources, WhatCameAgainStaysKnown) {
   EXPECT_EQ(TextOf(sources), "5 6 1048576");
 }
 
+// Batches that are never at an address again: forgotten one by one, but counted.
+TEST(CopySources, ForgottenOnesOfThatSizeStayCounted) {
+  CopySources sources;
+  for (uintptr_t step = 1; step <= 4 * CopySources::kMost; ++step) {
+    sources.Take(reinterpret_cast<void*>(4096), 1 << 20, 7);
+    sources.Take(reinterpret_cast<void*>(step << 20), 1 << 20, step);
+  }
+  EXPECT_EQ(TextOf(sources), "255 512 1048576");
+}
+
 TEST(CopySources, MemoryThatIsNoneIsNotRead) {
   EXPECT_EQ(SampleOfMemory(reinterpret_cast<void*>(4096), 1 << 20), 0U);
   EXPECT_EQ(SampleOf(std::vector<float>(kNumbers, 1.0F)), 0U) << "a mask of ones";
