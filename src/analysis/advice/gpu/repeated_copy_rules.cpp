@@ -31,8 +31,8 @@ std::map<uint64_t, double> RepeatedSizes(const RunMeasures& run) {
   }
   std::map<uint64_t, double> parts;
   for (const auto& [bytes, again] : repeats) {
-    const double part = again / std::max(1.0, copies[bytes]);
-    if (part >= kRepeatedCopies) parts[bytes] = part;
+    const double part = std::min(again / std::max(1.0, copies[bytes]), 1.0);
+    if (part >= kRepeatedCopies) parts[bytes] = part;  // of a damaged file it may be no number
   }
   return parts;
 }

@@ -52,6 +52,17 @@ TEST(RepeatedCopyRules, OnlyWhatCameAgain) {
   EXPECT_NEAR(found->gain_ns, 0.95 * 0.95 * kMs, 0.1 * kMs);
 }
 
+TEST(RepeatedCopyRules, NoMoreThanAllOfThemCameAgain) {
+  for (const std::string_view damaged : {"1e300 1 30000000", "inf 20 30000000"}) {
+    const auto findings = FindingsOf(damaged);
+    const Finding* found = FindRule(findings, "repeated-copies");
+    ASSERT_NE(found, nullptr) << damaged;
+    EXPECT_NE(found->title.find("30.0 MB a step"), std::string::npos) << found->title;
+    EXPECT_LE(found->evidence.front().count, 20U);
+  }
+  EXPECT_EQ(FindRule(FindingsOf("nan 20 30000000"), "repeated-copies"), nullptr);
+}
+
 TEST(RepeatedCopyRules, BatchesAreNoneOfIt) {
   EXPECT_EQ(FindRule(FindingsOf(""), "repeated-copies"), nullptr);
   EXPECT_EQ(FindRule(FindingsOf("4 40 30000000"), "repeated-copies"), nullptr) << "now and then";
