@@ -326,8 +326,15 @@ class Timeline(unittest.TestCase):
         self.press('s', 'l', 'o', 'w', 'Enter')
         self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.map(({text, from, table}) => [text, from, table])'),
                          [['slow', SLOW_BEGIN, 'gpu_idle']])
-        self.browser.click('.notes li button:last-child')
-        self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.length'), 0)
+        # One before it has the keys, too.
+        self.run_js('const {app} = batchlightTimeline; app.actions.clear(); app.model.setRange({from: 1000, to: 2000});'
+                    'document.querySelector(".region").focus()')
+        self.press('Shift+m', 'a', 'Enter')
+        self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.map(({text, from}) => [text, from])'),
+                         [['a', 1000], ['slow', SLOW_BEGIN]])
+        for left in (1, 0):
+            self.browser.click('.notes li button:last-child')
+            self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.length'), left)
 
     # --- address ---
 

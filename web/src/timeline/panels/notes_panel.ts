@@ -52,7 +52,8 @@ export class NotesPanel {
     this.known.add(note.id);
     this.model.notes.push(note);
     this.changed(true);
-    this.list.querySelector<HTMLInputElement>("li:last-child input")?.focus();
+    const at = this.model.notes.indexOf(note);
+    this.list.querySelectorAll<HTMLInputElement>("input")[at]?.focus();
   }
 
   private changed(save: boolean): void {
