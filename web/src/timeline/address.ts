@@ -62,7 +62,7 @@ export class Address {
     const {info} = model.first;
     const {from, to} = motion.goal;
     const moved = from !== model.whole.from || to !== model.whole.to;
-    const at = typicalSteps(info);
+    const at = typicalSteps(info, model.whole);
     if (!at || moved || info.growing || model.runs.length > 1) return;
     const steps = info.steps[0];
     motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));

@@ -1,6 +1,7 @@
 // Steps of the training processes of a run.
 import type {Ref, RunAnswer} from "./protocol";
 import type {RunView} from "../state/model";
+import type {Span} from "../state/viewport";
 
 // The number of the step that a ref stands for; undefined: it is none.
 export function stepNumber({info}: RunView, ref: Ref): number|undefined {
@@ -39,17 +40,21 @@ export function usualStepNs({steps}: RunAnswer): number {
 const kShown = 3;  // steps of the first picture
 
 // Steps of the first training process to open at, by their places: as long together as steps
-// usually are, so that neither start-up nor a validation fills the picture. null: there are too
-// few.
-export function typicalSteps({steps}: RunAnswer): {first: number; last: number}|null {
+// usually are, so that neither start-up nor a validation fills the picture. Of a page that holds a
+// part of a run (`whole`), some in that. null: there are too few.
+export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; last: number}|null {
   const {from, to, count} = steps[0] ?? {count: 0};
   if (count < kShown) return null;
-  const shown = Math.min(kShown, count - 1);
+  let [least, behind] = [1, count];
+  while (least < behind && from[least] < whole.from) ++least;
+  while (behind > least && to[behind - 1] > whole.to) --behind;
+  const shown = Math.min(kShown, behind - least);
+  if (shown === 0) return null;
   const lengths = from.slice(1).map((start, i) => to[i + 1] - start).sort((a, b) => a - b);
   const usual = shown * lengths[lengths.length >> 1];
-  let first = 1;
+  let first = least;
   const off = (i: number): number => Math.abs(to[i + shown - 1] - from[i] - usual);
-  for (let i = 2; i + shown <= count; ++i)
+  for (let i = least + 1; i + shown <= behind; ++i)
     if (off(i) < off(first)) first = i;
   return {first, last: first + shown - 1};
 }

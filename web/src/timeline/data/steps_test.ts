@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import type {RunAnswer} from "./protocol";
+import {typicalSteps} from "./steps";
+
+// Steps one after the other, of these lengths.
+function runOf(lengths: number[]): RunAnswer {
+  const to = lengths.map((_, i) => lengths.slice(0, i + 1).reduce((sum, one) => sum + one, 0));
+  const from = to.map((end, i) => end - lengths[i]);
+  return {steps: [{count: lengths.length, from, to, number: lengths.map((_, i) => i)}]} as
+    unknown as RunAnswer;
+}
+
+test("a run opens at steps as long as most, not at its first", () => {
+  const run = runOf([900, 10, 50, 10, 10, 10, 10]);
+  const whole = {from: 0, to: 1000};
+  assert.deepEqual(typicalSteps(run, whole), {first: 3, last: 5});
+  assert.deepEqual(typicalSteps(runOf([900, 10, 10]), whole), {first: 1, last: 2});
+  assert.equal(typicalSteps(runOf([900, 10]), whole), null);
+});
+
+test("a page that holds a part of a run opens in that part", () => {
+  const run = runOf([100, 10, 10, 10, 10, 10, 12, 12, 12, 12]);
+  assert.deepEqual(typicalSteps(run, {from: 150, to: 186}), {first: 6, last: 8});
+  assert.deepEqual(typicalSteps(run, {from: 145, to: 170}), {first: 6, last: 6});
+  assert.equal(typicalSteps(run, {from: 141, to: 149}), null);
+});
