@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "analysis/run/losses.h"
 #include "analysis/run/session_info.h"
@@ -147,9 +148,18 @@ std::string RunHash(const Store& store) {
       hash = (hash ^ ((value >> shift) & 255)) * 0x100000001b3u;
   };
   add(static_cast<uint64_t>(store.session_start_utc_ns));
-  for (size_t row = 0; row < store.processes.size(); ++row) {
-    add(store.processes.pid[row]);
-    add(static_cast<uint64_t>(store.processes.start_ns[row]));
+  // The first process alone: while a run goes on, others come.
+  const ProcessesTable& processes = store.processes;
+  size_t first = 0;
+  for (size_t row = 1; row < processes.size(); ++row) {
+    if (std::tie(processes.start_ns[row], processes.pid[row]) <
+        std::tie(processes.start_ns[first], processes.pid[first])) {
+      first = row;
+    }
+  }
+  if (processes.size() > 0) {
+    add(processes.pid[first]);
+    add(static_cast<uint64_t>(processes.start_ns[first]));
   }
   if (store.session_start_utc_ns == 0) {
     // A foreign file may say neither when nor what.

@@ -12,6 +12,7 @@
 #include "timeline/answers/links.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/range_tables.h"
+#include "timeline/answers/run_json.h"
 #include "timeline/tracks/build_timeline.h"
 
 namespace batchlight::timeline {
@@ -178,6 +179,22 @@ TEST(Timeline, NamesAProcessByItsProgram) {
   const auto timeline = BuildTimeline(store);
   ASSERT_FALSE(timeline->groups().empty());
   EXPECT_EQ(timeline->groups()[0].title, "rank 0, train.py (pid 4711)");
+}
+
+TEST(RunHash, StaysWhileARunGoesOn) {
+  const auto hash_of = [](int64_t utc_ns, uint32_t program, int workers) {
+    StoreBuilder build;
+    build.store().session_start_utc_ns = utc_ns;
+    build.Process(program, "train.py");
+    for (int worker = 0; worker < workers; ++worker) {
+      const ProcessId process = build.Process(program + 1 + uint32_t(worker), "train.py");
+      build.store().processes.start_ns[process.row()] = 1000 + worker;
+    }
+    return RunHash(build.Build());
+  };
+  EXPECT_EQ(hash_of(5, 7, 0), hash_of(5, 7, 3)) << "workers of a DataLoader";
+  EXPECT_NE(hash_of(5, 7, 0), hash_of(6, 7, 0));
+  EXPECT_NE(hash_of(5, 7, 0), hash_of(5, 8, 0));
 }
 
 TEST(Timeline, SaysProcessWhereNoProgramIsKnown) {
