@@ -28,7 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   long threads = 1, launches = 1000, per_second = 0, names = 10, every_kind = 0, captures = 0;
-  long copies = 0, name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0, stops_beside = 0;
+  long copies = 0, weights = 0, name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0,
+       stops_beside = 0;
   std::string end = "return";
 };
 
@@ -64,6 +65,8 @@ Arguments Parse(int argc, char** argv) {
       arguments.fails = number;
     else if (key == "copies")
       arguments.copies = number;
+    else if (key == "weights")
+      arguments.weights = number;
     else if (key == "stops_beside")
       arguments.stops_beside = number;
     else if (key == "end")
@@ -132,6 +135,16 @@ void Streams(long count) {
     launch.stream = static_cast<uint32_t>(100 + i);
     launch.duration_ns = 1000;
     fake_cuda_launch(&launch);
+  }
+}
+
+// Each once.
+void Weights(long count) {
+  constexpr size_t kBytes = 1 << 20, kApart = 64;
+  std::vector<char> weights(kBytes + static_cast<size_t>(count) * kApart);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<char>(i * i >> 4);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    fake_cuda_copy_from(&weights[i * kApart], kBytes);
   }
 }
 
@@ -242,6 +255,7 @@ int main(int argc, char** argv) {
     if (arguments.waits != 0) Waits();
     if (arguments.fails != 0) fake_cuda_out_of_memory();
     Streams(arguments.streams);
+    Weights(arguments.weights);
     Copies(arguments.copies);
     if (arguments.captures > 0) fake_cuda_profiler_stop();
   }

@@ -43,12 +43,18 @@ size_t WriteNumber(uint64_t number, char* to) {
   return count;
 }
 
+// Returns how many repeats there were if this is one, else 0.
+uint32_t Take(const CopyParameters& copy) {
+  if (!g_sources.Has(copy.from, copy.bytes)) return g_sources.Take(copy.from, copy.bytes, 0);
+  g_looks.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t sample = SampleOfMemory(copy.from, copy.bytes);
+  return sample == 0 ? 0 : g_sources.Take(copy.from, copy.bytes, sample);
+}
+
 // One thread at a time: another's copy meanwhile is not looked at.
 void Look(const CopyParameters& copy) {
   if (g_looking.test_and_set(std::memory_order_acquire)) return;
-  g_looks.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t sample = SampleOfMemory(copy.from, copy.bytes);
-  const uint32_t repeats = sample == 0 ? 0 : g_sources.Take(copy.from, copy.bytes, sample);
+  const uint32_t repeats = Take(copy);
   if (repeats >= 4 && (repeats & (repeats - 1)) == 0) {
     Guard guard;
     char text[1024];
@@ -59,6 +65,12 @@ void Look(const CopyParameters& copy) {
 }
 
 }  // namespace
+
+bool CopySources::Has(const void* from, uint64_t bytes) const {
+  return std::any_of(std::begin(sources_), std::end(sources_), [&](const Source& source) {
+    return source.from == from && source.bytes == bytes;
+  });
+}
 
 CopySources::Source& CopySources::SourceOf(const void* from, uint64_t bytes) {
   Source* oldest = &sources_[0];
@@ -77,7 +89,7 @@ CopySources::Source& CopySources::SourceOf(const void* from, uint64_t bytes) {
 
 uint32_t CopySources::Take(const void* from, uint64_t bytes, uint64_t sample) {
   Source& source = SourceOf(from, bytes);
-  const bool again = source.sample == sample;
+  const bool again = sample != 0 && source.sample == sample;
   source.sample = sample;
   source.last = ++copies_;
   if (!again) return 0;

@@ -1,10 +1,12 @@
 // Whether the program copies the same numbers to the GPU again and again: features, graphs and
-// targets that never change. Of the first large copies from the CPU some numbers are looked at, and
-// kept by address and size; each that comes again unchanged is a repeat. Tensors are not known
-// here, and none is held: what a copy's call is given is all that is read.
+// targets that never change. Large copies from the CPU are kept by address and size, and of the
+// first that come from a known place some numbers are looked at; each that comes again unchanged is
+// a repeat. What is copied once, as weights, is left alone: they may lie in a file that is mapped,
+// which a look would read page by page. Tensors are not known here, and none is held: what a copy's
+// call is given is all that is read.
 //
-// Property copies.repeated, a line for each source that came again: how often, the looked-at copies
-// of as many bytes, bytes.
+// Property copies.repeated, a line for each source that came again: how often, the copies of as
+// many bytes that were looked at or new, bytes.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +23,9 @@ class CopySources {
  public:
   static constexpr uint32_t kMost = 64;
 
-  // `sample`: of the numbers, not 0. Returns how many repeats there were in all if this is one,
-  // else 0.
+  bool Has(const void* from, uint64_t bytes) const;
+  // `sample`: of the numbers; 0: not looked at. Returns how many repeats there were in all if this
+  // is one, else 0.
   uint32_t Take(const void* from, uint64_t bytes, uint64_t sample);
   // Writes the property's text, ended by NUL: as many whole lines as there is room for.
   void Tell(char* text, size_t room) const;
