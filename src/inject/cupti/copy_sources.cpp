@@ -67,9 +67,10 @@ void Look(const CopyParameters& copy) {
 }  // namespace
 
 bool CopySources::Has(const void* from, uint64_t bytes) const {
-  return std::any_of(std::begin(sources_), std::end(sources_), [&](const Source& source) {
-    return source.from == from && source.bytes == bytes;
-  });
+  for (const Source& source : sources_) {
+    if (source.from == from && source.bytes == bytes) return true;
+  }
+  return false;
 }
 
 CopySources::Source& CopySources::SourceOf(const void* from, uint64_t bytes) {
