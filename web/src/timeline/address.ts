@@ -107,20 +107,21 @@ export class Address {
   private write(): void {
     const {model} = this.app;
     const {selected, range, view, whole} = model;
-    // All of a run that goes on is more when the page is loaded again.
-    const followed = model.runs.some(({info}) => info.growing || !info.complete) &&
-      view.from <= whole.from && view.to >= whole.to;
+    // When the page of a run that goes on is loaded again, all of it is more, and tracks and rows
+    // have other numbers.
+    const settled = model.runs.every(({info}) => info.complete && !info.growing);
+    const followed = !settled && view.from <= whole.from && view.to >= whole.to;
     const state: UrlState = {
       hash: model.first.info.hash,
       from: followed ? undefined : view.from,
       to: followed ? undefined : view.to,
       find: model.found?.text,
-      sel: selected && selected.run === model.first
+      sel: settled && selected && selected.run === model.first
         ? {table: selected.event.table, row: selected.event.row}
         : undefined,
       range: range ? [range.from, range.to] : undefined,
-      pin: model.pinned,
-      open: [...model.open].map(([id, open]) => open ? id : -id - 1),
+      pin: settled ? model.pinned : undefined,
+      open: !settled ? undefined : [...model.open].map(([id, open]) => open ? id : -id - 1),
     };
     try {
       history.replaceState(null, "", formatUrl(state));
