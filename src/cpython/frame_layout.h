@@ -26,7 +26,7 @@ struct FrameLayout {
   bool place_is_pointer;
   uint8_t place_unit;        // bytes that the int counts
   uint16_t frame_owner;      // 0 = has none
-  uint8_t owner_is_c;        // frames with this owner stand for C code
+  uint8_t owner_is_c;        // frames with this owner or a higher one stand for C code
   uint16_t object_frame;     // from Python's frame object to its frame; 0: it is the frame itself
   uint16_t frame_variables;  // the copy that f_locals made; 0: none is made (3.13)
   uint16_t code_first_line;

@@ -144,6 +144,8 @@ class Live(unittest.TestCase):
             self.browser.open_url('about:blank')
             self.browser.open_url(self.url + place)
             self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+            time.sleep(0.6)  # the address waits as well
+            self.assertEqual('step=10' in self.browser.run('return location.hash'), place != '')
             self.tell('partial no')
             self.wait('return batchlightTimeline.app.model.first.info.complete')
             time.sleep(1)  # a soft move would be over

@@ -124,7 +124,7 @@ bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frame
     const uint8_t* copy = memory_.Near(address, FrameBytes(layout));
     if (copy == nullptr) return false;
     const bool is_c =
-        layout.frame_owner != 0 && Load<uint8_t>(copy, layout.frame_owner) == layout.owner_is_c;
+        layout.frame_owner != 0 && Load<uint8_t>(copy, layout.frame_owner) >= layout.owner_is_c;
     if (!is_c) frames.push_back(FrameOf(layout, copy));
     address = Load<uint64_t>(copy, layout.frame_back);
   }

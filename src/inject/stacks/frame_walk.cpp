@@ -19,7 +19,7 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
   const void* frame = innermost;
   for (; frame != nullptr && count < kMaxFrames;
        frame = Load<const void*>(frame, layout.frame_back)) {
-    if (layout.frame_owner != 0 && Load<uint8_t>(frame, layout.frame_owner) == layout.owner_is_c) {
+    if (layout.frame_owner != 0 && Load<uint8_t>(frame, layout.frame_owner) >= layout.owner_is_c) {
       continue;
     }
     const auto* code = reinterpret_cast<const void*>(cpython::CodeOf(layout, frame));

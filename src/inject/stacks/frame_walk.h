@@ -42,7 +42,7 @@ inline const void* InnermostFrame(const FrameSource& source, const void* thread_
     frame = Load<const void*>(frame, layout.c_frame_frame);
   }
   while (frame != nullptr && layout.frame_owner != 0 &&
-         Load<uint8_t>(frame, layout.frame_owner) == layout.owner_is_c) {
+         Load<uint8_t>(frame, layout.frame_owner) >= layout.owner_is_c) {
     frame = Load<const void*>(frame, layout.frame_back);
   }
   return frame;

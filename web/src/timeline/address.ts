@@ -105,6 +105,7 @@ export class Address {
   }
 
   private write(): void {
+    if (this.waiting) return;  // what it asks for is not there yet
     const {model} = this.app;
     const {selected, range, view, whole} = model;
     // When the page of a run that goes on is loaded again, all of it is more, and tracks and rows

@@ -6,14 +6,15 @@ import {openRuns} from "./data/open_run";
 import {keepToken} from "./data/http_source";
 import {Connection} from "./data/connection";
 import type {UrlState} from "./state/url_state";
-import {parseUrl} from "./state/url_state";
+import {formatUrl, parseUrl} from "./state/url_state";
 
 // What the address says; the token in it is kept and leaves it.
 function takeToken(): UrlState {
   const state = parseUrl(location.hash);
   if (state.token) {
     keepToken(state.token);
-    history.replaceState(null, "", location.pathname + location.search);
+    const place = formatUrl({...state, token: undefined});
+    history.replaceState(null, "", location.pathname + location.search + place);
   }
   return state;
 }

@@ -229,10 +229,23 @@ void WorkThatLearnsNothing(const RunMeasures& run, Findings* findings) {
                      "+    self.register_buffer(\"w\", torch.linalg.inv(k))  # in __init__\n"}});
 }
 
+namespace {
+
+// Whether the whole step as one batch fits the GPU with ease, by what was ever reserved.
+bool FitsAsOneBatch(const RunMeasures& run, uint32_t micro_batches) {
+  const double peak = NumberProperty(run, "torch.peak_reserved_bytes");
+  return peak > 0 &&
+         peak * micro_batches <= kMemoryUse * NumberProperty(run, "torch.gpu_memory_bytes");
+}
+
+}  // namespace
+
 void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
-  if (main == nullptr || main->micro_batches < kManyMicroBatches || step_ns <= 0) return;
+  if (main == nullptr || main->micro_batches < 2 || step_ns <= 0) return;
+  const bool fits = !run.gpu.empty() && FitsAsOneBatch(run, main->micro_batches);
+  if (main->micro_batches < kManyMicroBatches && !fits) return;
   double operators = 0;
   for (const OperatorRow& row : run.operators.by_name) operators += row.calls_per_step;
   if (operators <= 0) return;
@@ -249,6 +262,7 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
   const double gain_ns = work_ns * kMicroBatchGain;
   if (!CanBeSeen(run, gain_ns)) return;
   const std::string count = std::to_string(main->micro_batches);
+  const uint32_t larger = fits ? main->micro_batches : 4;
   findings->push_back(
       {.title = "Gradients are summed up over " + count + " small batches",
        .seen = "A step has " + count + " forwards and backwards, " + Rounded(operators) +
@@ -256,16 +270,21 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
                (waited > 0 ? ", without what they wait for a processor." : "."),
        .why = "A small operator costs nearly as much for one sample as for several: the rest is "
               "its call.",
-       .action = "Make the batch of a forward two to " + count +
-                 " times as large, as memory allows, and accumulate so much less often; the "
-                 "optimizer sees the same gradients.",
+       .action = fits
+                     ? "Pass all of a step's samples as one batch, without accumulation: the GPU's "
+                       "memory has room for it, and the optimizer sees the same gradients."
+                     : "Make the batch of a forward two to " + count +
+                           " times as large, as memory allows, and accumulate so much less "
+                           "often; the optimizer sees the same gradients.",
        .gain_ns = gain_ns,
        .uncertainty_ns = work_ns * kMicroBatchUncertainty,
        .evidence = {{.kind = "step", .name = "micro-batches", .count = main->micro_batches}},
        .patch = {.place = "",
                  .diff = "-DataLoader(data, batch_size=n), accumulation = " + count +
-                         "\n+DataLoader(data, batch_size=4 * n), accumulation = " +
-                         std::to_string(std::max<uint32_t>(1, main->micro_batches / 4)) + "\n"}});
+                         "\n+DataLoader(data, batch_size=" + std::to_string(larger) +
+                         " * n), accumulation = " +
+                         std::to_string(std::max<uint32_t>(1, main->micro_batches / larger)) +
+                         "\n"}});
 }
 
 namespace {

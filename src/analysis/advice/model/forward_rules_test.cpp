@@ -29,6 +29,18 @@ class Loop {
     at_ += ns;
     sequence_ += 2;
   }
+  // The same on a GPU, which idles most of the time.
+  void LearnOnGpu(int64_t ns) {
+    const int64_t begin_ns = at_;
+    Learn(ns);
+    for (int64_t launch_ns = begin_ns + 2000; launch_ns < at_ - 30'000; launch_ns += 40'000) {
+      build_.Kernel(thread_, "nvjet_hsh_128", launch_ns, launch_ns + 8'000, launch_ns + 12'000);
+    }
+  }
+  void HasMemory(const std::string& bytes, const std::string& reserved_bytes) {
+    build_.Property("torch.gpu_memory_bytes", bytes);
+    build_.Property("torch.peak_reserved_bytes", reserved_bytes);
+  }
   // The same with a part of `ms` in front, whose operators have numbers if it runs with gradients;
   // `function` calls it, which has a number.
   void LearnBehind(int64_t ms, bool without_gradients, const char* function = nullptr) {
@@ -265,6 +277,24 @@ TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
   EXPECT_TRUE(found(50'000, 64));
   EXPECT_FALSE(found(kMs, 64)) << "of large operators";
   EXPECT_FALSE(found(50'000, 4)) << "four";
+}
+
+TEST(ForwardRules, FewBatchesOfOneUpdateAreSaidWhereAllFitTheGpu) {
+  const auto action = [](const std::string& reserved_bytes) {
+    Loop loop;
+    loop.HasMemory("150000000000", reserved_bytes);
+    for (int i = 0; i < 12; ++i) {
+      for (int k = 0; k < 4; ++k) loop.LearnOnGpu(2 * kMs);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "small-micro-batches");
+    return found == nullptr ? "" : found->action + found->patch.diff;
+  };
+  const std::string fits = action("10000000000");
+  EXPECT_NE(fits.find("as one batch"), std::string::npos) << fits;
+  EXPECT_NE(fits.find("batch_size=4 * n), accumulation = 1"), std::string::npos) << fits;
+  EXPECT_EQ(action("30000000000"), "") << "four times as much is more than half of it";
 }
 
 // Batches of one on a machine on which others take turns: operators are as small as ever, and steps

@@ -64,6 +64,8 @@ export function formatUrl(state: UrlState): string {
   add("hash", state.hash);
   add("from", state.from === undefined ? undefined : Math.round(state.from));
   add("to", state.to === undefined ? undefined : Math.round(state.to));
+  add("step", state.step);
+  add("at", state.at);
   add("find", state.find);
   if (state.sel) add("sel", `${state.sel.table}:${state.sel.row}`);
   if (state.range) add("range", state.range.map((time) => Math.round(time)).join("-"));
