@@ -11,6 +11,7 @@
 #include "ingest/dump/trace_text.h"
 #include "ingest/open_input.h"
 #include "ingest/recording/recording.h"
+#include "store/reason_features.h"
 #include "tests/support/sealed_bytes.h"
 
 namespace batchlight {
@@ -264,7 +265,7 @@ TEST_F(RecordingFaultsTest, UnsealedRecordingOpensByItsSealedName) {
   ASSERT_TRUE(store.ok());
   EXPECT_EQ(store->nvtx_ranges.size(), size_t{kChunks * kRangesInChunk});
   ASSERT_EQ(store->reasons.size(), 1u);
-  EXPECT_EQ(store->Text(store->reasons.feature[0]), "input");
+  EXPECT_EQ(store->Text(store->reasons.feature[0]), kUnsealedFeature);
 }
 
 }  // namespace
