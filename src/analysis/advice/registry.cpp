@@ -213,12 +213,7 @@ double GpuPartNs(const RunMeasures& run, GpuPart part) {
 }
 
 double OutsideIdleNs(const RunMeasures& run) {
-  double idle_ns = 0;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const auto part = static_cast<GpuPart>(i);
-    if (IsIdleOutside(part)) idle_ns += GpuPartNs(run, part);
-  }
-  return idle_ns;
+  return SumOfParts(IsIdleOutside, [&](GpuPart part) { return GpuPartNs(run, part); });
 }
 
 double BackwardWaitNs(const RunMeasures& run) {
@@ -228,12 +223,8 @@ double BackwardWaitNs(const RunMeasures& run) {
 }
 
 double LaunchIdleNs(const RunMeasures& run) {
-  double idle_ns = -BackwardWaitNs(run);
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const auto part = static_cast<GpuPart>(i);
-    if (IsIdleBeforeLaunch(part)) idle_ns += GpuPartNs(run, part);
-  }
-  return idle_ns;
+  return SumOfParts(IsIdleBeforeLaunch, [&](GpuPart part) { return GpuPartNs(run, part); }) -
+         BackwardWaitNs(run);
 }
 
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind) {

@@ -153,10 +153,8 @@ class Counter {
     if (!owners_.functions[row].runs_model) return true;
     const HoldingFunction& held = held_[row];
     const auto idle_ns = [&](GpuPart part) { return held.idle_ns[static_cast<size_t>(part)]; };
-    double computes_ns = idle_ns(GpuPart::kIdleCpuTensors);
-    for (size_t i = 0; i < kGpuPartCount; ++i) {
-      if (IsIdleOutside(static_cast<GpuPart>(i))) computes_ns += held.idle_ns[i];
-    }
+    const double computes_ns =
+        idle_ns(GpuPart::kIdleCpuTensors) + SumOfParts(IsIdleOutside, idle_ns);
     return computes_ns > kMostOfIt * held.HeldNs();
   }
 
@@ -355,11 +353,8 @@ double HoldingFunction::AllIdleNs() const {
 }
 
 double HoldingFunction::LaunchIdleNs() const {
-  double ns = 0;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    if (IsIdleBeforeLaunch(static_cast<GpuPart>(i))) ns += idle_ns[i];
-  }
-  return ns;
+  return SumOfParts(IsIdleBeforeLaunch,
+                    [&](GpuPart part) { return idle_ns[static_cast<size_t>(part)]; });
 }
 
 BesideModel FindBesideModel(const StepInputs& inputs, const ProcessSteps& steps,

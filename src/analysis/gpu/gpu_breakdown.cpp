@@ -317,11 +317,8 @@ bool IsIdleOutside(GpuPart part) {
 }
 
 double IdleInPythonShare(const GpuBreakdown& gpu) {
-  double share = 0;
-  for (size_t part = 0; part < kGpuPartCount; ++part) {
-    if (IsIdleInPython(static_cast<GpuPart>(part))) share += gpu.share[part];
-  }
-  return share;
+  return SumOfParts(IsIdleInPython,
+                    [&](GpuPart part) { return gpu.share[static_cast<size_t>(part)]; });
 }
 
 GpuPartGroup GroupOf(GpuPart part) {

@@ -132,6 +132,16 @@ bool IsIdle(GpuPart part);
 bool IsIdleBeforeLaunch(GpuPart part);
 // ... and ran Python, as far as is known.
 bool IsIdleInPython(GpuPart part);
+// The sum of of(part) over the parts of a kind.
+template <typename Of>
+double SumOfParts(bool (*is_of_kind)(GpuPart part), Of of) {
+  double sum = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (is_of_kind(part)) sum += of(part);
+  }
+  return sum;
+}
 double IdleInPythonShare(const GpuBreakdown& gpu);  // of steady steps
 // ... and was in nothing else that was recorded: the loop's own Python, or nobody knows.
 bool IsIdleOutside(GpuPart part);

@@ -83,12 +83,7 @@ double HeldIdleNs(const RunMeasures& run, GpuPart part) {
 }
 
 double HeldOutsideIdleNs(const RunMeasures& run) {
-  double idle_ns = 0;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const auto part = static_cast<GpuPart>(i);
-    if (IsIdleOutside(part)) idle_ns += HeldIdleNs(run, part);
-  }
-  return idle_ns;
+  return SumOfParts(IsIdleOutside, [&](GpuPart part) { return HeldIdleNs(run, part); });
 }
 
 void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
