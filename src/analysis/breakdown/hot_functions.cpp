@@ -10,8 +10,10 @@
 
 #include "analysis/breakdown/loop_work.h"
 #include "analysis/breakdown/phase_stretches.h"
+#include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/owners/autograd_numbers.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -120,6 +122,21 @@ bool IsOfSeveral(const std::array<std::map<FunctionName, int64_t>, kPhases.size(
   return double(all_ns - most_ns) > kOtherPhases * double(all_ns);
 }
 
+// How much of the time that the thread waits for the GPU in steady steps it is in the function.
+double ShareOfWaits(const StepInputs& inputs, const ProcessSteps& steps, const CodeSamples& samples,
+                    const SampledFunction& function) {
+  StepLookup lookup(&steps);
+  Spans waits;
+  for (const GpuWait& wait : FindGpuWaits(inputs.store, steps.thread)) {
+    if (wait.kind == PhaseKind::kGpuWait && lookup.IsSteadyAt(wait.start_ns)) {
+      waits.push_back({wait.start_ns, wait.end_ns});
+    }
+  }
+  const SampledTime sampled = samples.InsideModules(steps.thread, waits);
+  return double(NsOf(sampled, {function.file, function.function})) /
+         double(std::max<int64_t>(1, sampled.all_ns));
+}
+
 }  // namespace
 
 HotFunction FindHotFunction(const StepInputs& inputs, const ProcessSteps& steps,
@@ -157,9 +174,14 @@ HotFunction FindHotFunction(const StepInputs& inputs, const ProcessSteps& steps,
         continue;
       if (double(NsOf(python, name)) < kPythonShare * double(function.ns)) continue;
       const double per_step_ns = double(function.ns) / double(steps.steady.size());
-      if (per_step_ns > hot.per_step_ns) hot = {kPhases[i], function, per_step_ns};
+      if (per_step_ns > hot.per_step_ns) {
+        hot = {.phase = kPhases[i], .function = function, .per_step_ns = per_step_ns};
+      }
       break;
     }
+  }
+  if (has_gpu && hot.per_step_ns > 0 && hot.phase != PhaseKind::kBackward) {
+    hot.gpu_waits = ShareOfWaits(inputs, steps, samples, hot.function);
   }
   return hot;
 }

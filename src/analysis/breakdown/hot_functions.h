@@ -18,6 +18,7 @@ struct HotFunction {
   PhaseKind phase = PhaseKind::kOther;
   SampledFunction function;
   double per_step_ns = 0;  // in Python and in short operators, mean of the steady steps
+  double gpu_waits = 0;    // share of the time that its thread waits for the GPU; not in backward
 };
 
 // The one of forward, loss, backward and optimizer that takes the longest; per_step_ns 0: none.

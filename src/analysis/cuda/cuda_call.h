@@ -1,6 +1,7 @@
 // What the name of a CUDA runtime or driver call says about it.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace batchlight {
@@ -25,6 +26,9 @@ bool IsWaitingCall(std::string_view api_name);
 // True for calls that have the GPU run kernels: cudaLaunchKernel, cuLaunchKernelEx,
 // cudaGraphLaunch.
 bool IsLaunch(std::string_view api_name);
+
+// A launch that takes longer waits for room in the GPU's queue.
+inline constexpr int64_t kLongLaunchNs = 50'000;
 
 // True for calls that give the GPU work of any kind, kernels, copies or memory sets. Where its
 // queue is full, they wait for room.

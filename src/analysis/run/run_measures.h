@@ -9,6 +9,7 @@
 #include "analysis/breakdown/phase_events.h"
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/forward/forward_parts.h"
+#include "analysis/gpu/cudnn_plans.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/launch_queue.h"
 #include "analysis/lines/line_memory.h"
@@ -59,6 +60,7 @@ struct RunMeasures {
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
   LoopWork loop_work;                     // of the main process
   ForwardParts forward_parts;             // of the main process
+  PlansOfCudnn cudnn_plans;               // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
   UnusedGradients unused_gradients;    // of the main process

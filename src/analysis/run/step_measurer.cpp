@@ -102,6 +102,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] {
          run.forward_parts = FindForwardParts(store_, steps.Main(), inputs.marks, links, work);
        }},
+      {Part::kCudnnPlans, [&] { run.cudnn_plans = FindCudnnPlans(store_, steps.Main()); }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},
   };
   const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };

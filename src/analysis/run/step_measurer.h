@@ -30,6 +30,7 @@ enum class StepMeasure : uint8_t {
   kBreakdowns,
   kLoopWork,
   kForwardParts,
+  kCudnnPlans,
   kRecordingCost,
   kDistributed,  // needs kGpu; by bins of steps with kTree only
   kCount

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/gpu/cudnn_plans.h"
+#include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
@@ -380,7 +380,7 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
 void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
   if (TrainingProperty(run, "torch.cudnn_benchmark") != "False") return;
   Selection convolutions = Select(run, IsConvolution);
-  if (convolutions.share < kConvolutions || ConvolutionPlans(run).per_step_ns > 0) return;
+  if (convolutions.share < kConvolutions || ToldPlans(run).convolutions() != nullptr) return;
   findings->push_back(
       {.title = "cuDNN does not look for the fastest convolutions",
        .seen = PercentOf(convolutions.share) + " of kernel time is convolutions, and "

@@ -30,12 +30,10 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
   for (size_t row = 0; row < calls.size(); ++row) {
     const int64_t start = calls.start_ns[row];
     const int64_t length = ClosedEnd(store, start, calls.end_ns[row]) - start;
-    if (double(length) <= kLongLaunchNs || store.ProcessOf(calls.thread[row]) != main.process)
-      continue;
+    if (length <= kLongLaunchNs || store.ProcessOf(calls.thread[row]) != main.process) continue;
     const auto [known, added] = is_launch.try_emplace(calls.name[row], false);
     if (added) known->second = IsLaunch(store.Text(calls.name[row]));
-    if (known->second && steps.IsSteadyAt(start))
-      waited_ns += length - static_cast<int64_t>(kLongLaunchNs);
+    if (known->second && steps.IsSteadyAt(start)) waited_ns += length - kLongLaunchNs;
   }
   return waited_ns;
 }

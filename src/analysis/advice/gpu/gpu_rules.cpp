@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/gpu/cudnn_plans.h"
+#include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/steps/graph_use.h"

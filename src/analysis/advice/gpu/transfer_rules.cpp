@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/gpu/cudnn_plans.h"
+#include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/steps/step_clock.h"
@@ -312,7 +312,7 @@ Allocations AllocationsOutside(const RunMeasures& run, const ToldPlans& plans) {
 void AllocatorRetries(const RunMeasures& run, Findings* findings) {
   const ToldPlans plans(run);
   const auto [count, per_step_ns] = AllocationsOutside(run, plans);
-  if (count == 0 || plans.empty_the_cache()) return;
+  if (count == 0 || plans.times_algorithms()) return;
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +

@@ -5,34 +5,17 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/gpu/gpu_waits.h"
-#include "analysis/lines/code_samples.h"
-#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
 
 // Calls a step in which the hot function waits for the GPU; 0: few, or most are others'.
-double WaitsOfHotFunction(const RunMeasures& run, const ProcessSteps& main) {
-  const HotFunction& hot = run.loop_work.hot;
-  if (hot.phase == PhaseKind::kBackward || run.gpu.waits.empty()) return 0;
-  StepLookup steps(&main);
-  std::vector<TimeSpan> waits;
-  for (const GpuWait& wait : FindGpuWaits(*run.store, main.thread)) {
-    if (wait.kind == PhaseKind::kGpuWait && steps.IsSteadyAt(wait.start_ns)) {
-      waits.push_back({wait.start_ns, wait.end_ns});
-    }
-  }
-  const SampledTime sampled = CodeSamples(*run.store).InsideModules(main.thread, waits);
-  const auto own = std::find_if(
-      sampled.functions.begin(), sampled.functions.end(), [&](const SampledFunction& function) {
-        return function.file == hot.function.file && function.function == hot.function.function;
-      });
-  if (own == sampled.functions.end()) return 0;
-  const double part = double(own->ns) / double(std::max<int64_t>(1, sampled.all_ns));
+double WaitsOfHotFunction(const RunMeasures& run) {
+  const double share = run.loop_work.hot.gpu_waits;
+  if (share < kWaitsOfFunction) return 0;
   double calls = 0;
   for (const WaitRow& wait : run.gpu.waits) calls += wait.calls_per_step;
-  return part < kWaitsOfFunction || calls * part < kWaitingFunction ? 0 : calls * part;
+  return calls * share < kWaitingFunction ? 0 : calls * share;
 }
 
 struct SlowTime {
@@ -44,12 +27,10 @@ struct SlowTime {
 // What a GPU hides is not exposed. A function that waits for it again and again leaves it nothing
 // to do: the step can get as short as the GPU's work.
 SlowTime SlowTimeOf(const RunMeasures& run) {
-  const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run), hot_ns = run.loop_work.hot.per_step_ns;
-  if (main == nullptr || step_ns <= 0 || hot_ns < kSlowFunction * step_ns) return {};
-  SlowTime time{.exposed_ns = hot_ns * CpuExposure(run)};
+  if (step_ns <= 0 || hot_ns < kSlowFunction * step_ns) return {};
+  SlowTime time{.exposed_ns = hot_ns * CpuExposure(run), .waits = WaitsOfHotFunction(run)};
   time.gain_ns = time.exposed_ns * kSlowFunctionGain;
-  if (!run.gpu.empty()) time.waits = WaitsOfHotFunction(run, *main);
   if (time.waits > 0) {
     time.exposed_ns = std::max(time.exposed_ns, RemovableNs(run, hot_ns, 0));
     time.gain_ns = std::max(time.gain_ns, RemovableNs(run, hot_ns, 0) * kWaitingFunctionGain);
