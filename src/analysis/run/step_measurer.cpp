@@ -105,17 +105,22 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kCudnnPlans, [&] { run.cudnn_plans = FindCudnnPlans(store_, steps.Main()); }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},
   };
-  const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
   ParallelFor(std::size(parts), [&](size_t i) {
-    if (is_wanted(parts[i].first)) parts[i].second();
+    if (wanted[static_cast<size_t>(parts[i].first)]) parts[i].second();
   });
+  Combine(wanted, run);
+}
+
+void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
+  using Part = StepMeasure;
+  const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
   // Tables show other columns where a GPU worked.
-  if (!is_wanted(Part::kGpu)) run.gpu.work_ns = work.total_ns;
+  if (!is_wanted(Part::kGpu)) run.gpu.work_ns = run.work.total_ns;
   if (is_wanted(Part::kGpu) && is_wanted(Part::kBreakdowns)) FindHiddenLoading(run);
   if (!is_wanted(Part::kDistributed)) return;
   const std::vector<uint32_t> bins =
       is_wanted(Part::kTree) ? BinStarts(run.tree.bins) : std::vector<uint32_t>();
-  run.distributed = AnalyzeDistributed(store_, steps, work, run.gpu.breakdowns, bins);
+  run.distributed = AnalyzeDistributed(store_, run.steps, run.work, run.gpu.breakdowns, bins);
 }
 
 void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run) {

@@ -48,6 +48,8 @@ class StepMeasurer {
  private:
   void MeasureWhole(RunMeasures& run);
   void MeasureParts(StepMeasures wanted, RunMeasures& run);
+  // What needs several parts.
+  void Combine(StepMeasures wanted, RunMeasures& run) const;
   std::vector<StepBreakdown> BreakDown(const StepInputs& inputs, const StepSet& steps);
 
   GpuSummary SumUpGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
