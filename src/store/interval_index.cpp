@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/tables.h"
+
 namespace batchlight {
 
 ThreadSpans::ThreadSpans(std::span<const ThreadId> thread_column) {
@@ -34,7 +36,34 @@ IntervalIndex::IntervalIndex(std::span<const ThreadId> thread, std::span<const i
                              const std::function<bool(uint32_t)>& skip)
     : start_(start_ns), end_(end_ns), spans_(thread), above_(start_ns.size(), kNoRow) {
   if (skip) skipped_.resize(start_ns.size());
-  for (size_t i = 0; i < spans_.thread_count(); ++i) LinkThread(spans_.Of(ThreadId::At(i)), skip);
+  begins_.reserve(start_ns.size() / kRowsOfStretch + 2 * spans_.thread_count());
+  for (size_t i = 0; i < spans_.thread_count(); ++i) {
+    const ThreadSpans::Rows rows = spans_.Of(ThreadId::At(i));
+    LinkThread(rows, skip);
+    stretches_.push_back(Divide(rows));
+  }
+}
+
+IntervalIndex::Stretches IntervalIndex::Divide(ThreadSpans::Rows rows) {
+  Stretches stretches{.begin = begins_.size()};
+  if (rows.empty()) return stretches;
+  const size_t count = rows.size() / kRowsOfStretch + 1;
+  stretches.first_ns = start_[rows.begin];
+  stretches.last_ns = start_[rows.end - 1];
+  const double length_ns = double(stretches.last_ns) - double(stretches.first_ns);
+  stretches.per_ns = length_ns > 0 ? double(count - 1) / length_ns : 0;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const size_t stretch = stretches.begin + StretchAt(stretches, start_[row]);
+    while (begins_.size() <= stretch) begins_.push_back(row);
+  }
+  begins_.push_back(rows.end);
+  return stretches;
+}
+
+// Grows with the moment, whatever is lost to rounding: what starts in an earlier stretch starts
+// earlier.
+size_t IntervalIndex::StretchAt(const Stretches& stretches, int64_t time_ns) {
+  return static_cast<size_t>((double(time_ns) - double(stretches.first_ns)) * stretches.per_ns);
 }
 
 void IntervalIndex::LinkThread(ThreadSpans::Rows rows, const std::function<bool(uint32_t)>& skip) {
@@ -50,13 +79,33 @@ void IntervalIndex::LinkThread(ThreadSpans::Rows rows, const std::function<bool(
   }
 }
 
+uint32_t IntervalIndex::FirstAfter(ThreadId thread, ThreadSpans::Rows rows, int64_t time_ns) const {
+  if (rows.empty()) return rows.end;
+  const Stretches& stretches = stretches_[thread.row()];
+  if (time_ns < stretches.first_ns) return rows.begin;
+  if (time_ns >= stretches.last_ns) return rows.end;
+  const size_t stretch = stretches.begin + StretchAt(stretches, time_ns);
+  // Without branches: which way to go is anyone's guess.
+  uint32_t row = begins_[stretch];
+  for (uint32_t count = begins_[stretch + 1] - row; count > 0;) {
+    const uint32_t half = (count + 1) / 2;
+    row += start_[row + half - 1] <= time_ns ? half : 0;
+    count -= half;
+  }
+  return row;
+}
+
 uint32_t IntervalIndex::Innermost(ThreadId thread, int64_t time_ns) const {
   const ThreadSpans::Rows rows = spans_.Of(thread);
-  const auto first = start_.begin() + rows.begin;
-  const auto last = start_.begin() + rows.end;
-  const auto after = std::upper_bound(first, last, time_ns);
-  if (after == first) return kNoRow;
-  return InnermostFrom(static_cast<uint32_t>(after - start_.begin()) - 1, time_ns);
+  const uint32_t after = FirstAfter(thread, rows, time_ns);
+  return after == rows.begin ? kNoRow : InnermostFrom(after - 1, time_ns);
+}
+
+IntervalIndex::Look IntervalIndex::LookAt(ThreadId thread, int64_t time_ns) const {
+  const ThreadSpans::Rows rows = spans_.Of(thread);
+  const uint32_t after = FirstAfter(thread, rows, time_ns);
+  return {.innermost = after == rows.begin ? kNoRow : InnermostFrom(after - 1, time_ns),
+          .next_start_ns = after == rows.end ? kOpenEnd : start_[after]};
 }
 
 uint32_t IntervalIndex::Outer(uint32_t row, int64_t time_ns) const {

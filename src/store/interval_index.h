@@ -44,6 +44,12 @@ class IntervalIndex {
 
   // Of the rows with start <= time < end, the one that started last; kNoRow if none.
   uint32_t Innermost(ThreadId thread, int64_t time_ns) const;
+  struct Look {
+    uint32_t innermost = kNoRow;
+    int64_t next_start_ns = 0;  // of the thread's rows, skipped ones too; kOpenEnd: none
+  };
+  // That, and when the next one starts after the moment.
+  Look LookAt(ThreadId thread, int64_t time_ns) const;
   // The same, by the thread's last row with start <= time, for callers who go through the rows.
   uint32_t InnermostFrom(uint32_t last_begun, int64_t time_ns) const {
     const bool skipped = !skipped_.empty() && skipped_[last_begun];
@@ -55,13 +61,29 @@ class IntervalIndex {
   uint32_t Above(uint32_t row) const { return above_[row]; }
 
  private:
+  // The rows of a thread in stretches of equal length, so many that few begin in each: where to
+  // look for a moment is computed, and searched for among these few only.
+  struct Stretches {
+    int64_t first_ns = 0;  // the first start and the last one
+    int64_t last_ns = 0;
+    double per_ns = 0;
+    size_t begin = 0;  // of begins_; one more than there are stretches
+  };
+  static constexpr uint32_t kRowsOfStretch = 8;
+
   void LinkThread(ThreadSpans::Rows rows, const std::function<bool(uint32_t)>& skip);
+  Stretches Divide(ThreadSpans::Rows rows);
+  static size_t StretchAt(const Stretches& stretches, int64_t time_ns);
+  // The thread's first row that starts after the moment; the end of its rows if none does.
+  uint32_t FirstAfter(ThreadId thread, ThreadSpans::Rows rows, int64_t time_ns) const;
 
   std::span<const int64_t> start_;
   std::span<const int64_t> end_;
   ThreadSpans spans_;
-  std::vector<uint32_t> above_;  // skipped rows: the row that would be above them
-  std::vector<bool> skipped_;    // empty: none
+  std::vector<Stretches> stretches_;  // by thread
+  std::vector<uint32_t> begins_;      // of each stretch: its first row
+  std::vector<uint32_t> above_;       // skipped rows: the row that would be above them
+  std::vector<bool> skipped_;         // empty: none
 };
 
 }  // namespace batchlight

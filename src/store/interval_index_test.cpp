@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "store/tables.h"
+
 namespace batchlight {
 namespace {
 
@@ -86,6 +88,38 @@ TEST(IntervalIndex, AgreesWithASearchOverAllRows) {
       }
       ASSERT_EQ(found, kNoRow);
     }
+  }
+}
+
+// Moments at, before and behind starts that crowd, lie far apart, are equal, or are as early and
+// late as there are.
+TEST(IntervalIndex, FindsTheNextStartHoweverStartsAreSpread) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 60; ++round) {
+    Columns columns;
+    std::vector<int64_t> starts;
+    if (round % 4 == 1) starts = {INT64_MIN / 2, INT64_MAX / 2};
+    if (round % 4 == 2) starts.assign(40, 5);
+    for (int i = 0; i < 20 * round; ++i) {
+      starts.push_back(static_cast<int64_t>(random() >> (2 + random() % 60)));
+    }
+    std::sort(starts.begin(), starts.end());
+    columns.Add(0, 3, 4);
+    for (const int64_t start : starts) columns.Add(1, start, start + 1);
+    const IntervalIndex index(columns.thread, columns.start, columns.end);
+    std::vector<int64_t> moments = {INT64_MIN, -1, 0, 1, INT64_MAX - 1};
+    for (const int64_t start : starts) moments.insert(moments.end(), {start - 1, start, start + 1});
+    for (const int64_t moment : moments) {
+      const auto next = std::upper_bound(starts.begin(), starts.end(), moment);
+      const IntervalIndex::Look look = index.LookAt(ThreadId::At(1), moment);
+      ASSERT_EQ(look.next_start_ns, next == starts.end() ? kOpenEnd : *next);
+      const bool inside = next != starts.begin() && *(next - 1) == moment;
+      ASSERT_EQ(look.innermost, index.Innermost(ThreadId::At(1), moment));
+      ASSERT_EQ(look.innermost, inside ? static_cast<uint32_t>(next - starts.begin()) : kNoRow);
+    }
+    EXPECT_EQ(index.LookAt(ThreadId::At(0), 2).next_start_ns, 3);
+    EXPECT_EQ(index.LookAt(ThreadId::At(0), 3).next_start_ns, kOpenEnd);
+    EXPECT_EQ(index.LookAt(ThreadId::At(2), 0).next_start_ns, kOpenEnd);
   }
 }
 

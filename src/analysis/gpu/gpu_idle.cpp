@@ -85,9 +85,7 @@ GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
     : store_(inputs.store),
       api_calls_(store_.api_calls.thread, store_.api_calls.start_ns, store_.api_calls.end_ns),
       operators_(store_.operator_calls.thread, store_.operator_calls.start_ns,
-                 store_.operator_calls.end_ns),
-      api_spans_(store_.api_calls.thread),
-      operator_spans_(store_.operator_calls.thread) {
+                 store_.operator_calls.end_ns) {
   AddMarks(inputs.marks);
   AddSystemCalls();
   AddPythonSamples(inputs.marks);
@@ -184,27 +182,22 @@ bool GpuIdleExplainer::IsOnCpuTensors(uint32_t op) const {
   const std::string_view name = store_.Text(ops.name[op]);
   if (!name.starts_with(kAten) || OnlyLooks(name.substr(kAten.size()))) return false;
   // One that calls others is on its way to what computes, or looks at a tensor in several ways.
-  const bool calls_others =
-      NextStart(ops.start_ns, operator_spans_.Of(ops.thread[op]), start_ns) < end_ns;
-  if (calls_others) return false;
-  return NextStart(store_.api_calls.start_ns, api_spans_.Of(ops.thread[op]), start_ns - 1) >=
-         end_ns;
+  if (operators_.LookAt(ops.thread[op], start_ns).next_start_ns < end_ns) return false;
+  return api_calls_.LookAt(ops.thread[op], start_ns - 1).next_start_ns >= end_ns;
 }
 
 // What the thread does at `time_ns`; *until_ns: the next moment at which that may change.
 GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const {
-  *until_ns =
-      std::min(NextStart(store_.api_calls.start_ns, api_spans_.Of(thread), time_ns),
-               NextStart(store_.operator_calls.start_ns, operator_spans_.Of(thread), time_ns));
+  const auto [call, next_call_ns] = api_calls_.LookAt(thread, time_ns);
+  const auto [op, next_op_ns] = operators_.LookAt(thread, time_ns);
+  *until_ns = std::min(next_call_ns, next_op_ns);
   for (const ThreadParts* parts : {&no_processor_, &outside_model_}) {
     if (const auto part = parts->At(thread, time_ns, until_ns)) return *part;
   }
-  const uint32_t call = api_calls_.Innermost(thread, time_ns);
   if (call != kNoRow) {
     *until_ns = std::min(*until_ns, store_.api_calls.end_ns[call]);
     return IsWait(call) ? GpuPart::kIdleSynchronization : GpuPart::kIdleLaunch;
   }
-  const uint32_t op = operators_.Innermost(thread, time_ns);
   if (op != kNoRow) {
     *until_ns = std::min(*until_ns, store_.operator_calls.end_ns[op]);
     return IsOnCpuTensors(op) ? GpuPart::kIdleCpuTensors : GpuPart::kIdleOperators;

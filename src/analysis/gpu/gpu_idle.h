@@ -48,8 +48,6 @@ class GpuIdleExplainer {
   const Store& store_;
   IntervalIndex api_calls_;
   IntervalIndex operators_;
-  ThreadSpans api_spans_;
-  ThreadSpans operator_spans_;
   ThreadParts no_processor_;
   ThreadParts outside_model_;  // DataLoader and compile
   ThreadParts system_calls_;

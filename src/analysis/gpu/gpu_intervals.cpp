@@ -33,10 +33,12 @@ class Collector {
 
  private:
   void Add(ProcessId process, uint32_t device, GpuWork kind, int64_t start_ns, int64_t end_ns) {
-    DeviceWork& work = devices_[{process, device}];
-    work.process = process;
-    work.device = device;
-    AddSpan(work.work[static_cast<size_t>(kind)], start_ns, end_ns);
+    if (last_ == nullptr || last_->process != process || last_->device != device) {
+      last_ = &devices_[{process, device}];
+      last_->process = process;
+      last_->device = device;
+    }
+    AddSpan(last_->work[static_cast<size_t>(kind)], start_ns, end_ns);
   }
 
   // Kernels and graph launches share a class, so that they have to be added in order of start.
@@ -96,6 +98,7 @@ class Collector {
 
   const Store& store_;
   std::map<std::pair<ProcessId, uint32_t>, DeviceWork> devices_;
+  DeviceWork* last_ = nullptr;  // of devices_
   std::unordered_map<StringId, GpuWork> kinds_;
   using StreamKey = std::tuple<ProcessId, uint32_t, uint32_t>;  // device, stream
   std::map<StreamKey, int64_t> streams_;                        // to time computed

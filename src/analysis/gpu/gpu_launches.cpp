@@ -27,6 +27,10 @@ void Append(const Table& table, GpuTable which, const std::vector<DeviceWork>& d
 std::vector<std::vector<GpuLaunch>> CollectGpuLaunches(const Store& store,
                                                        const std::vector<DeviceWork>& devices) {
   std::vector<std::vector<GpuLaunch>> launches(devices.size());
+  if (launches.size() == 1) {
+    launches[0].reserve(store.kernels.size() + store.graph_launches.size() + store.memcpys.size() +
+                        store.memsets.size());
+  }
   Append(store.kernels, GpuTable::kKernels, devices, launches);
   Append(store.graph_launches, GpuTable::kGraphLaunches, devices, launches);
   Append(store.memcpys, GpuTable::kMemcpys, devices, launches);
@@ -34,9 +38,17 @@ std::vector<std::vector<GpuLaunch>> CollectGpuLaunches(const Store& store,
   return launches;
 }
 
+// Each table is by start: only their parts have to be merged.
 void SortByStart(std::vector<GpuLaunch>& launches) {
-  std::sort(launches.begin(), launches.end(),
-            [](const GpuLaunch& a, const GpuLaunch& b) { return a.start_ns < b.start_ns; });
+  const auto before = [](const GpuLaunch& a, const GpuLaunch& b) {
+    return a.start_ns < b.start_ns;
+  };
+  for (auto sorted = std::is_sorted_until(launches.begin(), launches.end(), before);
+       sorted != launches.end();) {
+    const auto next = std::is_sorted_until(sorted, launches.end(), before);
+    std::inplace_merge(launches.begin(), sorted, next, before);
+    sorted = next;
+  }
 }
 
 }  // namespace batchlight

@@ -12,9 +12,6 @@
 
 namespace batchlight {
 
-// The first start of a thread's rows after `time_ns`; kOpenEnd if none.
-int64_t NextStart(std::span<const int64_t> starts, ThreadSpans::Rows rows, int64_t time_ns);
-
 class ThreadParts {
  public:
   // Ordered by (thread, start, longest first).
@@ -30,7 +27,6 @@ class ThreadParts {
   std::vector<int64_t> start_ns_;
   std::vector<int64_t> end_ns_;
   std::vector<GpuPart> part_;
-  ThreadSpans spans_;
   std::optional<IntervalIndex> index_;
 };
 

@@ -1,6 +1,7 @@
 #include "timeline/tracks/stream_events.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -75,23 +76,37 @@ class KnownStreams {
 
 using Lists = std::map<Key, StreamList>;
 
+// Events of a table by track. Events of many streams take turns: where those of the last tracks lie
+// is kept.
+class RowsByKey {
+ public:
+  void Add(const Key& key, uint32_t ref) {
+    Recent& recent = recent_[(key.stream + key.context * 7 + key.process.value * 31) % kRecent];
+    if (recent.rows == nullptr || recent.key != key) recent = {key, &found_[key]};
+    recent.rows->push_back(ref);
+  }
+  std::map<Key, std::vector<uint32_t>>& found() { return found_; }
+
+ private:
+  static constexpr size_t kRecent = 64;
+  struct Recent {
+    Key key;
+    std::vector<uint32_t>* rows = nullptr;
+  };
+  std::map<Key, std::vector<uint32_t>> found_;
+  std::array<Recent, kRecent> recent_;
+};
+
 template <typename Table>
 void AddTable(const Timeline& timeline, const Table& table, const KnownStreams& known,
               Lists& lists) {
   const EventTable* events = timeline.events().TableWithKey(Table::kName);
   if (events == nullptr) return;
-  Key last;
-  std::vector<uint32_t>* rows = nullptr;
-  std::map<Key, std::vector<uint32_t>> found;
+  RowsByKey rows;
   for (uint32_t row = 0; row < events->rows; ++row) {
-    const Key key = KeyOf(table, row);
-    if (rows == nullptr || key != last) {
-      last = key;
-      rows = &found[key];
-    }
-    rows->push_back(events->first_ref + row);
+    rows.Add(KeyOf(table, row), events->first_ref + row);
   }
-  for (auto& [key, refs] : found) {
+  for (auto& [key, refs] : rows.found()) {
     StreamList& list = lists[key];
     if (list.tables.empty()) {
       list = {.process = key.process,
