@@ -122,7 +122,7 @@ class Profile:
 
 
 def _ours(function):
-    return function[0].startswith(_PACKAGE)  # the recorder is not counted
+    return function[0].lstrip("<").startswith(_PACKAGE)  # the recorder is not counted
 
 
 def _minus(values, others):

@@ -186,6 +186,13 @@ class EveryInterpreter(unittest.TestCase):
             "import nothing_of_that_name",
             "import signal\nfor n in signal.valid_signals():\n    print(n, h := signal.getsignal(n))\n"
             "    if n not in (signal.SIGKILL, signal.SIGSTOP) and h is not None: signal.signal(n, h)",
+            # What coverage.py, Hypothesis, reloaders and the like take for files of the program.
+            "import sys, threading, subprocess\n"
+            "print(sorted(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))",
+            "import sys, threading\nseen = set()\ndef see(frame, *_): seen.add(frame.f_code.co_filename)\n"
+            "sys.settrace(see); threading.settrace(see)\nimport colorsys\n"
+            "t = threading.Thread(target=len, args=('',), name='t'); t.start(); t.join()\n"
+            "t.name = 'other'; sys.settrace(None)\nprint(sorted(f for f in seen if f[0] != '<'))",
         ]
         for python in interpreters():
             for program in programs:

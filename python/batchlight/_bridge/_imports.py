@@ -5,7 +5,6 @@ import sys
 import _batchlight_native as _native
 
 _actions = {}  # module name -> [(feature, action)]
-_FOLDER = __file__[:__file__.rindex("_imports")]
 _VARARGS = 4  # CO_VARARGS
 foreign = False  # another Python than the one that the package is installed into
 _running = []  # of the attempts that are under way: sys.dont_write_bytecode as it was
@@ -29,6 +28,9 @@ def attempt(feature, action, *arguments):
                 sys.dont_write_bytecode = before
 
 
+_OUR_CODE = attempt.__code__.co_filename.rpartition("_imports")[0]
+
+
 def is_of_handler(error):
     """Whether a signal's handler of the program raised it while our code ran: a time limit, a machine that is taken
     away. What catches the errors of our code must pass that on. It is a function that is a handler now, or one that
@@ -40,7 +42,7 @@ def is_of_handler(error):
         code = inner.f_code
         if code in handlers:
             return True
-        if not code.co_filename.startswith(_FOLDER):  # ours give each other frames too
+        if not code.co_filename.startswith(_OUR_CODE):  # ours give each other frames too
             count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
             variables = inner.f_locals
             for name in code.co_varnames[:count]:

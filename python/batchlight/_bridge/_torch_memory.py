@@ -12,6 +12,7 @@ from ._standard import standard
 
 _FEATURE = "gpu-memory"
 _HEADER = "cuda_runtime_api.h"
+_OWN_HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cuda_headers")  # not there later
 
 
 def install(torch):
@@ -20,7 +21,7 @@ def install(torch):
     try:
         path = _torch_library.built(
             torch, "torch_memory.cpp", "recorder of GPU memory", ("libc10.so", "libc10_cuda.so"),
-            (_cuda_headers(torch), os.path.join(os.path.dirname(os.path.abspath(__file__)), "cuda_headers")))
+            (_cuda_headers(torch), _OWN_HEADERS))
     except (_torch_library.CannotBuild, OSError) as error:
         text = "what PyTorch's allocator does is not recorded: %s" % error
         _native.reason(_FEATURE, text)

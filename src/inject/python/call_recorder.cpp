@@ -316,15 +316,17 @@ CallTable* Ready() {
   return Refresh(*table) ? table : nullptr;
 }
 
-// Our own bridge, which the program does not know of.
+// Our own bridge, which the program does not know of: its code is named <FILE>.
 bool IsOurs(PyObject* file) {
   const char* folder = Control()->python_path;
-  const PyText path(file);
+  const PyText name(file);
   const size_t bytes = std::strlen(folder);
+  const size_t bracket = name.size() > 0 && name.data()[0] == '<' ? 1 : 0;
+  const char* path = name.data() + bracket;
   constexpr char kPackage[] = "/batchlight/_";
-  return bytes > 0 && path.size() > bytes + sizeof kPackage &&
-         std::memcmp(path.data(), folder, bytes) == 0 &&
-         std::memcmp(path.data() + bytes, kPackage, sizeof kPackage - 1) == 0;
+  return bytes > 0 && name.size() - bracket > bytes + sizeof kPackage &&
+         std::memcmp(path, folder, bytes) == 0 &&
+         std::memcmp(path + bytes, kPackage, sizeof kPackage - 1) == 0;
 }
 
 [[gnu::cold, gnu::noinline]] FunctionEntry* MeetFunction(CallTable& table, PyObject* code) {

@@ -26,28 +26,13 @@ void* (*g_current_frame)() = nullptr;
 void* (*g_main_interpreter)() = nullptr;
 void* (*g_current_interpreter)() = nullptr;
 
-// Runs _bridge.install() of the package, which is loaded from the tool's own folder, so that it
-// matches this library, and under another name, as the program may have a `batchlight` of its own.
-// Of a wheel, pip removes the bytecode of the Python that it installed into and no other's, so
-// others write none there.
+// Runs _bridge/_start.py of the package, which lies in the tool's own folder, so that it matches
+// this library. Not as a module, which another loader than ours would have to load.
 constexpr char kStartBridge[] =
-    "import posix, sys\n"
-    "before = sys.dont_write_bytecode\n"
-    "try:\n"
-    "    posix.stat(path + '/../from_wheel')\n"
-    "    foreign = not path.startswith(sys.prefix + '/')\n"
-    "except OSError:\n"
-    "    foreign = False\n"
-    "sys.dont_write_bytecode = before or foreign\n"
-    "try:\n"
-    "    spec = sys.modules['_frozen_importlib_external'].spec_from_file_location(\n"
-    "        '_batchlight', path + '/batchlight/__init__.py',\n"
-    "        submodule_search_locations=[path + '/batchlight'])\n"
-    "    sys.modules['_frozen_importlib']._load(spec)\n"
-    "    import _batchlight._bridge as bridge\n"
-    "    bridge.install(foreign)\n"
-    "finally:\n"
-    "    sys.dont_write_bytecode = before\n";
+    "import sys\n"
+    "file = path + '/batchlight/_bridge/_start.py'\n"
+    "load = sys.modules['_frozen_importlib_external'].SourceFileLoader('', file).get_data\n"
+    "exec(compile(load(file), '<batchlight>', 'exec'))\n";
 
 void SayOff(const char* text) {
   Guard guard;
