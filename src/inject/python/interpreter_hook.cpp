@@ -26,11 +26,11 @@ void* (*g_current_frame)() = nullptr;
 void* (*g_main_interpreter)() = nullptr;
 void* (*g_current_interpreter)() = nullptr;
 
-// Runs _bridge/_start.py of the package, which lies in the tool's own folder, so that it matches
+// Runs _start.py of the package, which lies in the tool's own folder, so that it matches
 // this library. Not as a module, which another loader than ours would have to load.
 constexpr char kStartBridge[] =
     "import sys\n"
-    "file = path + '/batchlight/_bridge/_start.py'\n"
+    "file = path + '/batchlight/_start.py'\n"
     "load = sys.modules['_frozen_importlib_external'].SourceFileLoader('', file).get_data\n"
     "exec(compile(load(file), '<batchlight>', 'exec'))\n";
 
