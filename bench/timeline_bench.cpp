@@ -17,6 +17,7 @@
 #include "ingest/open_input.h"
 #include "store/finish.h"
 #include "store/store.h"
+#include "timeline/answers/events_in_range.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/range_tables.h"
 #include "timeline/answers/viewport.h"

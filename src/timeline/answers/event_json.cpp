@@ -167,6 +167,7 @@ json SameName(const Timeline& timeline, uint32_t ref) {
   if (sums.empty()) return nullptr;
   return {{"count", sums[0].count},
           {"total", sums[0].total_ns},
+          {"lengths", sums[0].lengths_ns},
           {"longest", sums[0].longest_ns},
           {"longest_ref", sums[0].longest_ref},
           {"rank", RankByLength(timeline, filter, ref)}};

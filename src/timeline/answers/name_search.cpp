@@ -17,6 +17,7 @@ bool Contains(std::string_view text, std::string_view lower_part) {
 void AddTo(NameMatch& sum, const NameMatch& more) {
   sum.count += more.count;
   sum.total_ns += more.total_ns;
+  sum.lengths_ns += more.lengths_ns;
   if (more.longest_ns <= sum.longest_ns) return;
   sum.longest_ns = more.longest_ns;
   sum.longest_ref = more.longest_ref;
@@ -75,22 +76,32 @@ std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& fi
   const Events& events = timeline.events();
   std::vector<NameMatch> sums;
   std::vector<uint32_t> places(timeline.names().size(), kNoRef);  // by name, in sums
+  std::vector<OpenTime> open;                                     // by sum
   const EventTable* summed = nullptr;
   size_t first = 0;  // of the table's sums
+  uint32_t thread = 0;
   filter.VisitRows([&](const EventTable& table, uint32_t row, uint32_t name) {
     if (name >= places.size()) return;
     if (&table != summed) {
       for (; first < sums.size(); ++first) places[sums[first].name] = kNoRef;
       summed = &table;
+      thread = 0;
     }
+    const bool nests = !table.threads.empty();
+    while (nests && row >= EndOfThread(table, thread)) ++thread;
     uint32_t& place = places[name];
     if (place == kNoRef) {
       place = static_cast<uint32_t>(sums.size());
       sums.push_back({.name = name, .table = filter.CountedAs(table)});
+      open.emplace_back();
     }
+    const int64_t start_ns = table.start_ns[row];
+    const int64_t end_ns = events.EndOfRow(table, row);
+    const int64_t length_ns = end_ns - start_ns;
     AddTo(sums[place], {.count = 1,
-                        .total_ns = events.EndOfRow(table, row) - table.start_ns[row],
-                        .longest_ns = events.EndOfRow(table, row) - table.start_ns[row],
+                        .total_ns = nests ? open[place].Add(thread, start_ns, end_ns) : length_ns,
+                        .lengths_ns = length_ns,
+                        .longest_ns = length_ns,
                         .longest_ref = table.first_ref + row});
   });
   UniteSame(sums);

@@ -73,7 +73,8 @@ struct NameMatch {
   uint32_t name = kNoRef;
   std::string_view table;  // key
   uint64_t count = 0;
-  int64_t total_ns = 0;
+  int64_t total_ns = 0;    // a call within another of its name is part of that one's time
+  int64_t lengths_ns = 0;  // of all events
   int64_t longest_ns = -1;
   uint32_t longest_ref = kNoRef;
 };

@@ -1,26 +1,15 @@
 #include "timeline/answers/range_tables.h"
 
 #include <algorithm>
-#include <tuple>
-#include <unordered_map>
 
-#include "analysis/result/result_column.h"
 #include "analysis/result/table_columns.h"
 #include "analysis/steps/step_lookup.h"
 #include "analysis/tables/registry.h"
+#include "timeline/answers/events_in_range.h"
 #include "timeline/answers/memory_in_range.h"
 
 namespace batchlight::timeline {
 namespace {
-
-struct NameInRange {
-  std::string table;
-  std::string name;
-  bool sampled = false;  // a function that samples found: those stand last
-  uint64_t count = 0;
-  int64_t total_ns = 0;
-  int64_t longest_ns = 0;
-};
 
 struct PartTable {
   std::string_view key;
@@ -107,80 +96,7 @@ StepMeasures MeasuresFor(const RangeRequest& request) {
   return measures;
 }
 
-Columns<NameInRange> EventColumns() {
-  return {
-      {TextColumn("kind", "Kind", "what the event is"),
-       [](const NameInRange& row) { return row.table; }},
-      {TextColumn("name", "Name", ""), [](const NameInRange& row) { return row.name; }},
-      {CountColumn("count", "Events", "events that touch the range"), Number(&NameInRange::count)},
-      {TimeColumn("total_ns", "Total", "their time within the range"),
-       [](const NameInRange& row) { return Cell{row.total_ns}; }},
-      {TimeColumn("longest_ns", "Longest", "the most that one of them has within the range"),
-       [](const NameInRange& row) { return Cell{row.longest_ns}; }}};
-}
-
-// Sums by table and name.
-class NameSums {
- public:
-  explicit NameSums(const Timeline& timeline)
-      : timeline_(timeline), places_(timeline.events().tables().size()) {}
-
-  void Add(uint32_t ref, int64_t from_ns, int64_t to_ns) {
-    const Events& events = timeline_.events();
-    const EventTable& table = events.TableOf(ref);
-    const uint32_t row = ref - table.first_ref;
-    NameInRange& sum = SumOf(table, Events::NameOfRow(table, row));
-    const int64_t inside_ns =
-        std::min(events.EndOfRow(table, row), to_ns) - std::max(table.start_ns[row], from_ns);
-    ++sum.count;
-    sum.total_ns += inside_ns;
-    sum.longest_ns = std::max(sum.longest_ns, inside_ns);
-  }
-
-  std::vector<NameInRange> Take() && {
-    std::sort(rows_.begin(), rows_.end(), [](const NameInRange& a, const NameInRange& b) {
-      if (a.sampled != b.sampled) return b.sampled;
-      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-      return std::tie(a.table, a.name) < std::tie(b.table, b.name);
-    });
-    return std::move(rows_);
-  }
-
- private:
-  NameInRange& SumOf(const EventTable& table, uint32_t name) {
-    const auto index = static_cast<size_t>(&table - timeline_.events().tables().data());
-    const auto [at, is_new] = places_[index].try_emplace(name, rows_.size());
-    if (is_new) {
-      rows_.push_back({.table = std::string(table.title),
-                       .name = std::string(timeline_.names().Text(name)),
-                       .sampled = table.key == "python_stretches"});
-    }
-    return rows_[at->second];
-  }
-
-  const Timeline& timeline_;
-  std::vector<std::unordered_map<uint32_t, size_t>> places_;  // by table and name, in rows_
-  std::vector<NameInRange> rows_;
-};
-
 }  // namespace
-
-ResultTable EventsInRange(const Timeline& timeline, int64_t from_ns, int64_t to_ns) {
-  const Events& events = timeline.events();
-  NameSums sums(timeline);
-  for (const Track& track : timeline.tracks()) {
-    for (const EventRow& row : track.rows) {
-      const std::vector<uint32_t>& refs = row.refs();
-      for (size_t at = row.FirstFrom(events, from_ns); at < refs.size(); ++at) {
-        if (events.Start(refs[at]) >= to_ns) break;
-        sums.Add(refs[at], from_ns, to_ns);
-      }
-    }
-  }
-  std::vector<NameInRange> rows = std::move(sums).Take();
-  if (rows.size() > kMostRows) rows.resize(kMostRows);
-  return TableOf("events", "Events by name", EventColumns(), rows);
-}
 
 void RangeTableMaker::AddMemory(RangeTables& result) {
   const Store& store = timeline_.store();

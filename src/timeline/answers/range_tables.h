@@ -62,7 +62,4 @@ class RangeTableMaker {
   std::optional<std::vector<MemoryCurve>> memory_;  // found when first asked for
 };
 
-// The events that touch [from, to), by name: how many, and how much of their time lies in it.
-ResultTable EventsInRange(const Timeline& timeline, int64_t from_ns, int64_t to_ns);
-
 }  // namespace batchlight::timeline

@@ -9,6 +9,7 @@
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 #include "analysis/testing/two_ranks.h"
+#include "timeline/answers/events_in_range.h"
 #include "timeline/answers/links.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/range_tables.h"

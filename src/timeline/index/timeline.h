@@ -52,8 +52,9 @@ struct DerivedTable {
   std::vector<int64_t> start_ns;
   std::vector<int64_t> end_ns;
   std::vector<StringId> name;
-  // Where each process or GPU has its rows, in order of the tracks that show them.
+  // Where each process, thread or GPU has its rows, in order of the tracks that show them.
   std::vector<uint32_t> begins;
+  bool nests = false;  // an event may lie within another of its name
   // By row, as in EventTable; empty: no row has parts.
   std::vector<uint8_t> in_parts;
   std::string_view parts;

@@ -1,5 +1,7 @@
 #include "timeline/rows/events.h"
 
+#include <utility>
+
 namespace batchlight::timeline {
 namespace {
 
@@ -13,8 +15,9 @@ uint32_t Events::Add(EventTable table) {
   if (table_of_block_.size() + blocks > kMostBlocks) return kNoRef;
   table.first_ref = static_cast<uint32_t>(table_of_block_.size() * kBlockRows);
   table_of_block_.resize(table_of_block_.size() + blocks, static_cast<uint16_t>(tables_.size()));
-  tables_.push_back(table);
-  return table.first_ref;
+  const uint32_t first_ref = table.first_ref;
+  tables_.push_back(std::move(table));
+  return first_ref;
 }
 
 bool Events::IsRef(uint32_t ref) const {

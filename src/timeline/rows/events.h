@@ -25,8 +25,33 @@ struct EventTable {
   // Rows whose time the rows of the table `parts` tell once more; nullptr: none.
   const uint8_t* in_parts = nullptr;
   std::string_view parts;
+  // Where the rows of each thread begin, ascending from 0: a call may lie within another of its
+  // name. Empty: no event lies within another.
+  std::vector<uint32_t> threads;
   uint32_t rows = 0;
   uint32_t first_ref = 0;  // set by Events
+};
+
+// The end of the rows of the thread at this place of `threads`.
+inline uint32_t EndOfThread(const EventTable& table, size_t thread) {
+  return thread + 1 < table.threads.size() ? table.threads[thread + 1] : table.rows;
+}
+
+// The time in which at least one call of a name is open on its thread. Calls by thread, then start.
+class OpenTime {
+ public:
+  // What the call adds to it.
+  int64_t Add(uint32_t thread, int64_t start_ns, int64_t end_ns) {
+    if (thread != thread_) until_ns_ = INT64_MIN;
+    thread_ = thread;
+    const int64_t added_ns = std::max<int64_t>(0, end_ns - std::max(start_ns, until_ns_));
+    until_ns_ = std::max(until_ns_, end_ns);
+    return added_ns;
+  }
+
+ private:
+  uint32_t thread_ = UINT32_MAX;
+  int64_t until_ns_ = INT64_MIN;
 };
 
 class Events {

@@ -114,6 +114,7 @@ void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   const PythonSamplesTable& samples = timeline.store().python_samples;
   if (samples.size() == 0) return;
   DerivedTable& table = timeline.NewDerivedTable();
+  table.nests = true;  // recursion
   StretchMaker stretches(timeline, table);
   std::vector<ThreadId> threads;
   for (size_t row = 0; row < samples.size(); ++row) {

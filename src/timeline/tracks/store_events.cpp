@@ -1,5 +1,8 @@
 #include "timeline/tracks/store_events.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/cuda/gpu_event_names.h"
 
@@ -75,6 +78,15 @@ const StringId* ProcessNames(Timeline& timeline, const UmGpuFaultsTable& table) 
   });
 }
 
+// Rows are ordered by thread.
+std::vector<uint32_t> BeginsOfThreads(const std::vector<ThreadId>& thread) {
+  std::vector<uint32_t> begins;
+  for (auto at = thread.begin(); at != thread.end(); at = std::upper_bound(at, thread.end(), *at)) {
+    begins.push_back(static_cast<uint32_t>(at - thread.begin()));
+  }
+  return begins;
+}
+
 template <typename Table>
 EventTable TableFor(const Table& table, std::string_view title, const StringId* names) {
   EventTable events{.key = Table::kName,
@@ -93,10 +105,14 @@ void AddStoreEvents(Timeline& timeline) {
   const StringId* plain = PlainNames(timeline);
   const auto add = [&](EventTable table) {
     if (table.key == ApiCallsTable::kName) table.name_of = plain;
-    timeline.events().Add(table);
+    timeline.events().Add(std::move(table));
+  };
+  const auto add_calls = [&](EventTable table, const std::vector<ThreadId>& thread) {
+    table.threads = BeginsOfThreads(thread);
+    add(std::move(table));
   };
 #define THREAD_TABLE(member, title, name) \
-  add(TableFor(store.member, title, store.member.name.data()));
+  add_calls(TableFor(store.member, title, store.member.name.data()), store.member.thread);
 #define INSTANT_TABLE(member, title, name) THREAD_TABLE(member, title, name)
 #define STREAM_TABLE(member, title) \
   add(TableFor(store.member, title, StreamNames(timeline, store.member)));

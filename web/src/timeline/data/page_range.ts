@@ -2,6 +2,7 @@
 // report's own analyses need the recording.
 import type {Column} from "../../data";
 import {rowKey} from "./answer";
+import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {RangeAnswer, RangeTable, RunAnswer, TrackInfo} from "./protocol";
 import {firstTouching} from "./view_query";
@@ -11,6 +12,7 @@ interface Sum {
   count: number;
   total: number;
   longest: number;
+  open: OpenTime;
 }
 
 const kColumns: Column[] = [
@@ -20,7 +22,7 @@ const kColumns: Column[] = [
     key: "total",
     name: "Time",
     unit: "ns",
-    help: "Their time within the range. Nested events count in each row."
+    help: "Their time within the range. A call within another of its name counts once."
   },
   {key: "longest", name: "Longest", unit: "ns", help: "Of one event within the range."},
 ];
@@ -72,17 +74,21 @@ function spanOf(run: RunAnswer,
 function sums(tracks: TrackInfo[], events: PageEvents, nameOf: (id: number) => string,
   {from, to}: {from: number; to: number}): Sum[] {
   const found = new Map<number, Sum>();
-  for (const {id, rows} of tracks) {
+  for (const {id, rows, kind} of tracks) {
     for (let row = 0; row < rows; ++row) {
       const one = events.rows.get(rowKey(id, row));
       if (!one) continue;
       for (let i = firstTouching(one, from); i < one.start.length && one.start[i] < to; ++i) {
-        const length = Math.min(one.end[i], to) - Math.max(one.start[i], from);
+        const [start, end] = [Math.max(one.start[i], from), Math.min(one.end[i], to)];
+        const length = end - start;
         const name = one.name[i];
         let sum = found.get(name);
-        if (!sum) found.set(name, (sum = {name: nameOf(name), count: 0, total: 0, longest: 0}));
+        if (!sum) {
+          sum = {name: nameOf(name), count: 0, total: 0, longest: 0, open: new OpenTime()};
+          found.set(name, sum);
+        }
         ++sum.count;
-        sum.total += length;
+        sum.total += nests(kind) ? sum.open.add(id, row, start, end) : length;
         sum.longest = Math.max(sum.longest, length);
       }
     }

@@ -1,5 +1,6 @@
 // Find, next, longest and density over the events of a static page, by a scan.
 import {rowKey} from "./answer";
+import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, Match, RunAnswer, Wanted} from "./protocol";
 import type {RowEvents} from "./view_query";
@@ -9,11 +10,17 @@ interface Place {
   track: number;
   depth: number;
   row: RowEvents;
+  nests: boolean;  // a call may lie within one of a row above
 }
 
 const kUsual = 100;
 const kGaps = "gpu_idle";
 const kCauses = "gpu_idle_causes";
+
+// What an event adds to the time of its name.
+function timeOf({track, depth, row, nests: nested}: Place, i: number, open: OpenTime): number {
+  return nested ? open.add(track, depth, row.start[i], row.end[i]) : row.end[i] - row.start[i];
+}
 
 export class PageSearch {
   private readonly places: Place[];
@@ -24,10 +31,13 @@ export class PageSearch {
   constructor(private readonly run: RunAnswer, events: PageEvents,
     private readonly nameOf: (id: number) => string) {
     this.byPlace = events.rows;
-    this.places = [...events.rows].map(([key, row]) => {
-      const [track, depth] = key.split(":").map(Number);
-      return {track, depth, row};
-    });
+    const nesting = new Set(run.tracks.filter(({kind}) => nests(kind)).map(({id}) => id));
+    this.places = [...events.rows]
+                    .map(([key, row]) => {
+                      const [track, depth] = key.split(":").map(Number);
+                      return {track, depth, row, nests: nesting.has(track)};
+                    })
+                    .sort((a, b) => a.track - b.track || a.depth - b.depth);
     this.idle = new Set(run.tracks.filter(({kind}) => kind === "idle").map(({id}) => id));
   }
 
@@ -102,7 +112,9 @@ export class PageSearch {
 
   find({text, limit = kUsual}: {text: string; limit?: number}): FindAnswer {
     const matches = new Map<string, Match>();
-    this.scan({text}, ({row}, i) => {
+    const open = new Map<Match, OpenTime>();
+    this.scan({text}, (place, i) => {
+      const {row} = place;
       const id = row.name[i];
       const length = row.end[i] - row.start[i];
       const table = this.countedAs(row.ref[i]);
@@ -112,9 +124,10 @@ export class PageSearch {
         const name = this.nameOf(id);
         match = {name: id, text: name, count: 0, total: 0, longest: -1, longest_ref: 0, table};
         matches.set(key, match);
+        open.set(match, new OpenTime());
       }
       ++match.count;
-      match.total += length;
+      match.total += timeOf(place, i, open.get(match)!);
       if (length > match.longest) [match.longest, match.longest_ref] = [length, row.ref[i]];
     });
     const all = [...matches.values()].sort((a, b) => b.total - a.total);
@@ -195,11 +208,14 @@ export class PageSearch {
 
   sameName(event: EventRef): EventAnswer["same_name"] {
     const length = event.to - event.from;
-    const found = {count: 0, total: 0, longest: -1, longest_ref: 0, rank: 1};
-    this.scan({name: event.name_id, table: event.table}, ({row}, i) => {
+    const found = {count: 0, total: 0, lengths: 0, longest: -1, longest_ref: 0, rank: 1};
+    const open = new OpenTime();
+    this.scan({name: event.name_id, table: event.table}, (place, i) => {
+      const {row} = place;
       const other = row.end[i] - row.start[i];
       ++found.count;
-      found.total += other;
+      found.total += timeOf(place, i, open);
+      found.lengths += other;
       if (other > length) ++found.rank;
       if (other > found.longest) [found.longest, found.longest_ref] = [other, row.ref[i]];
     });

@@ -41,11 +41,11 @@ test("idle time counts once, as its causes", () => {
 
 test("a gap is counted among gaps, a cause among causes", () => {
   const gap = search.byRef(0)!;
-  assert.deepEqual(
-    search.sameName(gap), {count: 2, total: 130, longest: 100, longest_ref: 0, rank: 1});
+  assert.deepEqual(search.sameName(gap),
+    {count: 2, total: 130, lengths: 130, longest: 100, longest_ref: 0, rank: 1});
   const cause = search.byRef(10)!;
-  assert.deepEqual(
-    search.sameName(cause), {count: 2, total: 90, longest: 60, longest_ref: 10, rank: 1});
+  assert.deepEqual(search.sameName(cause),
+    {count: 2, total: 90, lengths: 90, longest: 60, longest_ref: 10, rank: 1});
 });
 
 test("the longest gaps are gaps", () => {
@@ -54,4 +54,21 @@ test("the longest gaps are gaps", () => {
   const causes =
     [0, 1].map((nth) => search.longest({name: 0, table: "gpu_idle_causes", nth}).event?.ref);
   assert.deepEqual(causes, [10, 1]);
+});
+
+test("a call within another of its name counts once", () => {
+  const calls = {
+    tracks: [{id: 0, kind: "thread"}],
+    tables: [{key: "operator_calls", title: "Operator call", first_ref: 0, rows: 9}],
+  } as unknown as RunAnswer;
+  const rows = new Map([
+    ["0:2", rowOf([[20, 80, 2, 0], [205, 220, 6, 0]])],
+    ["0:0", rowOf([[0, 100, 0, 0], [200, 230, 3, 1]])],
+    ["0:1", rowOf([[10, 90, 1, 1], [204, 225, 5, 0]])],
+  ]);
+  const found = new PageSearch(calls, {rows, counters: new Map()}, (id) => ["linear", "other"][id]);
+  const [linear] = found.find({text: "linear"}).matches;
+  assert.deepEqual([linear.count, linear.total], [4, 121]);
+  const {count, total, lengths} = found.sameName(found.byRef(2)!)!;
+  assert.deepEqual([count, total, lengths], [4, 121, 196]);
 });

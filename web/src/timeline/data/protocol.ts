@@ -141,7 +141,13 @@ export interface EventAnswer extends EventRef {
   parents: Omit<EventRef, "track"|"depth">[];
   children?: {count: number; busy: number; self: number};
   links: LinkedEvent[];
-  same_name?: {count: number; total: number; longest: number; longest_ref: Ref; rank: number};
+  same_name?: {
+    count: number; total: number;  // a call within another of its name is part of that one's time
+    lengths: number;               // of all of them
+    longest: number;
+    longest_ref: Ref;
+    rank: number
+  };
 }
 
 export interface LinkEnd {

@@ -93,7 +93,7 @@ export class EventPanel {
       rows.push([
         "of this name",
         `${count(same.rank)}. longest of ${count(same.count)}${kCounted[event.table] ?? ""}, ${
-          time(same.total)} together, mean ${time(same.total / same.count)}`
+          time(same.total)} together, mean ${time(same.lengths / same.count)}`
       ]);
     }
     const list = rows.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);

@@ -97,7 +97,10 @@ export class SearchPanel {
     }
     const head = ["Name", "Kind", "Events", "Time", "Share", "Longest"].map(
       (label, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, label));
-    const words = `${count(answer.events)} events, ${time(answer.total)} together` +
+    // Of several names some lie within others.
+    const several = answer.matches.length > 1;
+    const words = `${count(answer.events)} events, ${time(answer.total)} ${
+                    several ? "as a sum over names (one may run within another)" : "together"}` +
       (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
     this.element.replaceChildren(h("p", {role: "status"}, words),
       h("table", {}, h("thead", {}, h("tr", {}, ...head)),
