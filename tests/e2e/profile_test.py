@@ -2,6 +2,7 @@
 recordings; when collection starts and stops."""
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -41,6 +42,23 @@ class TheProgramIsAsWithoutUs(InFolder):
         names = {line.split("=")[0] for line in done.stdout.splitlines()}
         self.assertEqual(names, {"LD_PRELOAD", "NVTX_INJECTION64_PATH", "BATCHLIGHT_SESSION_DIR",
                                  "ASAN_OPTIONS"})
+
+    def test_lists_of_libraries(self):
+        """What ldd prints is what tools that pack programs (PyInstaller) copy."""
+        listing = "import os; os.environ.update(LD_TRACE_LOADED_OBJECTS='1'); "
+        for words in (["ldd", "/bin/ls"], ["sh", "-c", "LD_TRACE_LOADED_OBJECTS=1 exec /bin/ls"],
+                      ["/usr/bin/python3", "-c", listing + "os.execv('/bin/ls', ['ls'])"],
+                      ["/usr/bin/python3", "-c", listing + "import subprocess; subprocess.run('/bin/ls')"]):
+            with self.subTest(words):
+                names = []
+                for own in ({}, {"LD_PRELOAD": "libm.so.6"}):
+                    environment = dict(self.environment, **own)
+                    alone = run(*words, env=environment).stdout
+                    names.append(re.findall(r"(?m)^\s*(\S+)", alone))
+                    recorded = self.profile("-f", "-o", "run", *words, env=environment).stdout
+                    self.assertEqual(re.findall(r"(?m)^\s*(\S+)", recorded), names[-1])
+                self.assertEqual("libm.so.6" in names[0], False)
+                self.assertEqual("libm.so.6" in names[1], True)
 
     def test_secrets_are_not_stored(self):
         secrets = {"WANDB_API_KEY": "uvwxyz-variable", "DB_PASSWORD": "uvwxyz-password"}

@@ -15,6 +15,7 @@
 #include "inject/entry/attach.h"
 #include "inject/entry/exec_target.h"
 #include "inject/entry/export.h"
+#include "inject/entry/listing.h"
 #include "inject/entry/next_function.h"
 #include "inject/osrt/os_recorder.h"
 #include "inject/rt/control.h"
@@ -60,25 +61,48 @@ void NoteTarget(const char* path) {
   Text(g_unsaid, sizeof g_unsaid).Add(path, strnlen(path, sizeof g_unsaid - 128)).Add(why);
 }
 
+// execv is execve with the process's own environment, for whoever else stands in front of it too.
+struct Exec {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  bool is_execv = false;
+};
+
+int Call(const Exec& exec) {
+  if (exec.is_execv && g_next_execv != nullptr) return g_next_execv(exec.path, exec.arguments);
+  if (g_next_execve != nullptr) return g_next_execve(exec.path, exec.arguments, exec.environment);
+  return static_cast<int>(::syscall(SYS_execve, exec.path, exec.arguments, exec.environment));
+}
+
+[[gnu::cold, gnu::noinline]] int CallListing(const Exec& exec, size_t variables) {
+  auto** copy = static_cast<char**>(__builtin_alloca((variables + 1) * sizeof(char*)));
+  char preload[kPreloadBytes];
+  LeaveOurLibrariesOut(exec.environment, copy, preload);
+  return Call({.path = exec.path, .arguments = exec.arguments, .environment = copy});
+}
+
+int CallExec(const Exec& exec) {
+  const size_t listed = VariablesOfListing(exec.environment);
+  return listed != 0 ? CallListing(exec, listed) : Call(exec);
+}
+
 // Writes that an exec happens, runs it, and takes the record back should it return.
-template <class F>
-int RunExec(const char* path, F exec) {
-  NoteTarget(path);
-  if (!InOwnProcess()) return exec();
+int RunExec(const Exec& exec) {
+  NoteTarget(exec.path);
+  if (!InOwnProcess()) return CallExec(exec);
   Guard guard;
   if (guard) SayForChild(guard);
   if (guard) osrt::SayOpenFiles(guard);
   ThreadStream* stream = guard && HasProcessFile() ? ThreadStream::Current(guard) : nullptr;
-  if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessExitRecord))) return exec();
+  if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessExitRecord))) {
+    return CallExec(exec);
+  }
   stream->Write(
       format::ProcessExitRecord{.status = 0, .how = static_cast<uint32_t>(ExitHow::kExec)});
-  const int result = exec();
+  const int result = CallExec(exec);
   stream->Rewind(sizeof(format::ProcessExitRecord));
   return result;
-}
-
-int RawExecve(const char* path, char* const arguments[], char* const environment[]) {
-  return static_cast<int>(::syscall(SYS_execve, path, arguments, environment));
 }
 
 }  // namespace
@@ -116,15 +140,10 @@ BATCHLIGHT_EXPORT void _Exit(int status) noexcept {
 
 BATCHLIGHT_EXPORT int execve(const char* path, char* const arguments[],
                              char* const environment[]) noexcept {
-  return RunExec(path, [=] {
-    return g_next_execve != nullptr ? g_next_execve(path, arguments, environment)
-                                    : RawExecve(path, arguments, environment);
-  });
+  return RunExec({.path = path, .arguments = arguments, .environment = environment});
 }
 
 BATCHLIGHT_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
-  return RunExec(path, [=] {
-    return g_next_execv != nullptr ? g_next_execv(path, arguments)
-                                   : RawExecve(path, arguments, ::environ);
-  });
+  return RunExec(
+      {.path = path, .arguments = arguments, .environment = ::environ, .is_execv = true});
 }
