@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "serve/api.h"
+#include "timeline/answers/gap_search.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/run_json.h"
 
@@ -32,6 +33,19 @@ EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
 
 json EventOrNull(const Snapshot& run, uint32_t ref) {
   return ref == kNoRef ? json(nullptr) : EventJson(run.timeline(), ref);
+}
+
+// Of the gaps of a GPU in the steps that count.
+HttpResponse AnswerLongestGap(const Snapshot& run, uint64_t nth) {
+  const timeline::LongestGap gap = NthLongestGap(run.timeline(), nth);
+  json outside = json::array();
+  for (const timeline::GapElsewhere& other : gap.outside) {
+    outside.push_back({{"event", EventJson(run.timeline(), other.ref)}, {"where", other.where}});
+  }
+  return JsonResponse({{"event", EventOrNull(run, gap.found.ref)},
+                       {"count", gap.found.count},
+                       {"steps", gap.steps},
+                       {"outside", std::move(outside)}});
 }
 
 }  // namespace
@@ -84,7 +98,10 @@ HttpResponse AnswerLongest(const ApiContext&, const Snapshot& run, JsonRequest& 
   const int64_t nth = request.Integer("nth", 0, UINT32_MAX, 0);
   const int64_t from_ns = request.Time("from", INT64_MIN / 4);
   const int64_t to_ns = request.Time("to", INT64_MAX / 4);
+  const bool steady = request.Text("kind", kMostText, "") == "gap" &&
+                      request.Text("within", kMostText, "") == "steps";
   if (!request.ok()) return BadRequest(request);
+  if (steady) return AnswerLongestGap(run, static_cast<uint64_t>(nth));
   const timeline::LongestEvents found =
       NthLongest(run.timeline(), filter, static_cast<uint64_t>(nth), from_ns, to_ns);
   return JsonResponse({{"event", EventOrNull(run, found.ref)}, {"count", found.count}});

@@ -171,6 +171,14 @@ class ViewTest(unittest.TestCase):
             self.assertTrue(gap["name"].startswith("idle: "))
             second = viewer.get("longest", {"kind": "gap", "nth": 1})["event"]
             self.assertGreaterEqual(gap["to"] - gap["from"], second["to"] - second["from"])
+            counted = viewer.get("longest", {"kind": "gap", "within": "steps"})
+            run = viewer.get("run")
+            steps = run["steps"][0]
+            self.assertEqual(counted["steps"], len(steps["steady"]))
+            spans = [(steps["from"][i], steps["to"][i]) for i in steps["steady"]]
+            self.assertTrue(any(a <= counted["event"]["from"] < b for a, b in spans))
+            self.assertEqual([other["where"] for other in counted["outside"]],
+                             ["before the first step", "in step 0 (warm-up)", "after the last step"])
             # The longest of a cause is no gap of another one, though that may be longer.
             rest = viewer.get("next", {"kind": "gap", "at": "0"})["event"]
             while rest and rest["name_id"] == gap["name_id"]:

@@ -142,7 +142,8 @@ def run_json(page, spans, end):
             'palettes': {key: [{'name': page.name(text), 'key': name, 'label': text, 'idle': idle} for text, name, idle in entries]
                          for key, entries in palettes.items()},
             'steps': [{'group': 0, 'rank': 0, 'marker': 'SGD.step', 'table': 'steps', 'first_ref': firsts['steps'], 'count': len(spans),
-                       'number': list(range(len(spans))), 'from': [a for a, _ in spans], 'to': [b for _, b in spans]}],
+                       'number': list(range(len(spans))), 'from': [a for a, _ in spans], 'to': [b for _, b in spans],
+                       'steady': list(range(2, len(spans))), 'median': sorted(b - a for a, b in spans[2:])[(len(spans) - 2) // 2] if spans[2:] else 0}],
             'static': {'left_out': 0, 'why': ''}}
 
 

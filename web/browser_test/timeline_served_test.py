@@ -126,6 +126,7 @@ class Served(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
         self.assertRegex(self.browser.text('.event-panel h2'), r'\w')
         self.assertEqual(self.selected()['same_name']['rank'] >= 1, True)
+        self.assertRegex(self.browser.text('.event-panel'), r'1\. longest of [\d,]+ gaps that begin in the \d+ steps that count; longer: .* after the last step at 7\.30')
 
     def click_on(self, kind, time, row=0):
         """Clicks where the first row of the first track of a kind is at that time."""

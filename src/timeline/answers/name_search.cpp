@@ -144,6 +144,10 @@ LongestEvents NthLongest(const Timeline& timeline, const EventFilter& filter, ui
     const int64_t start_ns = events.Start(ref);
     if (start_ns >= from_ns && start_ns < to_ns) refs.push_back(ref);
   });
+  return NthLongestOf(events, std::move(refs), nth);
+}
+
+LongestEvents NthLongestOf(const Events& events, std::vector<uint32_t> refs, uint64_t nth) {
   LongestEvents result{.count = refs.size()};
   if (nth >= refs.size()) return result;
   const auto at = refs.begin() + static_cast<ptrdiff_t>(nth);

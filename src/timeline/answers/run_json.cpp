@@ -124,7 +124,9 @@ json StepsJson(const Timeline& timeline) {
                    {"count", process.steps.size()},
                    {"number", std::move(number)},
                    {"from", std::move(from)},
-                   {"to", std::move(to)}});
+                   {"to", std::move(to)},
+                   {"steady", process.steady},
+                   {"median", process.duration.median}});
     first_ref += static_cast<uint32_t>(process.steps.size());
   }
   return out;

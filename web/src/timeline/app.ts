@@ -8,7 +8,6 @@ import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
 import {kGone} from "./data/http_source";
 import {CallError} from "./data/source";
-import {usualStepNs} from "./data/steps";
 import {trackId} from "./data/track";
 import {Actions} from "./input/actions";
 import {Motion} from "./input/motion";
@@ -33,10 +32,12 @@ import {framed} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
 
-// "live, 29.9 s, 622,509 events, 260 steps of 52.5 ms".
+// "live, 29.9 s, 622,509 events, 260 steps, median 52.5 ms".
 function headOf({info}: RunView): string {
-  const length = usualStepNs(info);
-  const steps = length > 0 ? `, ${count(info.steps[0].count)} steps of ${time(length)}` : "";
+  const [first, ...others] = info.steps;
+  const whose = first && others.length > 0 && first.rank >= 0 ? ` of rank ${first.rank}` : "";
+  const steps =
+    first?.count > 0 ? `, ${count(first.count)} steps${whose}, median ${time(first.median)}` : "";
   return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
     count(info.events)} events${steps}`;
 }

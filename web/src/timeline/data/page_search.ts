@@ -2,7 +2,18 @@
 import {rowKey} from "./answer";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
-import type {EventAnswer, EventRef, FindAnswer, Match, RunAnswer, Wanted} from "./protocol";
+import type {
+  EventAnswer,
+  EventRef,
+  FindAnswer,
+  GapElsewhere,
+  LongestAnswer,
+  Match,
+  RunAnswer,
+  StepsInfo,
+  Wanted
+} from "./protocol";
+import {firstEnding} from "./steps";
 import type {RowEvents} from "./view_query";
 import {firstTouching} from "./view_query";
 
@@ -16,6 +27,23 @@ interface Place {
 const kUsual = 100;
 const kGaps = "gpu_idle";
 const kCauses = "gpu_idle_causes";
+
+// The place of the step that a time lies in; -1: none.
+function placeOfStep({from, to}: StepsInfo, time: number): number {
+  const i = firstEnding(to, time);
+  return i < from.length && from[i] <= time ? i : -1;
+}
+
+// Before the steps, among them or after them.
+function partOf({from, to}: StepsInfo, time: number): number {
+  if (time < from[0]) return 0;
+  return time < to[to.length - 1] ? 1 : 2;
+}
+
+function whereIs(steps: StepsInfo, step: number, time: number): string {
+  if (step >= 0) return `in step ${steps.number[step]} (not counted)`;
+  return ["before the first step", "between two steps", "after the last step"][partOf(steps, time)];
+}
 
 // What an event adds to the time of its name.
 function timeOf({track, depth, row, nests: nested}: Place, i: number, open: OpenTime): number {
@@ -155,11 +183,53 @@ export class PageSearch {
     return {event: best};
   }
 
+  // The steps of the process that a track is of, else of the first one; undefined: none is known.
+  private stepsBeside(track: number): StepsInfo|undefined {
+    const {groups, steps, tracks} = this.run;
+    let group = tracks.find(({id}) => id === track)?.group ?? -1;
+    for (let hops = groups.length; group >= 0 && hops > 0; --hops) {
+      const own = steps.find((one) => one.group === group);
+      if (own) return own;
+      group = groups.find(({id}) => id === group)?.parent ?? -1;
+    }
+    return steps[0];
+  }
+
+  private longestGap(nth: number): LongestAnswer {
+    const {steps} = this.run;
+    const inside: EventRef[] = [];
+    const outside: (GapElsewhere|undefined)[] = [undefined, undefined, undefined];
+    const length = ({from, to}: EventRef): number => to - from;
+    const steady = new Map(steps.map((one) => [one, new Set(one.steady)]));
+    this.scan({kind: "gap"}, (place, i) => {
+      const own = this.stepsBeside(place.track);
+      const gap = this.at(place, i);
+      const step = own ? placeOfStep(own, gap.from) : -1;
+      if (!own || steady.get(own)!.has(step)) inside.push(gap);
+      else {
+        const part = partOf(own, gap.from);
+        const most = outside[part];
+        if (!most || length(gap) > length(most.event))
+          outside[part] = {event: gap, where: whereIs(own, step, gap.from)};
+      }
+    });
+    inside.sort((a, b) => length(b) - length(a));
+    const longest = inside.length > 0 ? length(inside[0]) : -1;
+    return {
+      event: inside[nth] ?? null,
+      count: inside.length,
+      steps: steps.reduce((sum, one) => sum + one.steady.length, 0),
+      outside: outside.filter(
+        (one): one is GapElsewhere => one !== undefined && length(one.event) > longest),
+    };
+  }
+
   longest(asked: Wanted&{
     nth: number;
     from?: number;
     to?: number
-  }): {event: EventRef|null; count: number} {
+  }): LongestAnswer {
+    if (asked.kind === "gap" && asked.within === "steps") return this.longestGap(asked.nth);
     const found: [number, Place, number][] = [];
     const [from, to] = [Number(asked.from ?? -Infinity), Number(asked.to ?? Infinity)];
     this.scan(asked, (place, i) => {

@@ -72,3 +72,22 @@ test("a call within another of its name counts once", () => {
   const {count, total, lengths} = found.sameName(found.byRef(2)!)!;
   assert.deepEqual([count, total, lengths], [4, 121, 196]);
 });
+
+test("the longest gap is of the steps that count; a longer one elsewhere is named", () => {
+  const gaps = {
+    groups: [{id: 0, parent: -1}, {id: 1, parent: 0}],
+    tracks: [{id: 0, kind: "idle", group: 1}],
+    tables: [{key: "gpu_idle", title: "Idle gap", first_ref: 0, rows: 9}],
+    steps:
+      [{group: 0, number: [0, 1, 2], from: [0, 100, 200], to: [100, 200, 300], steady: [0, 2]}],
+  } as unknown as RunAnswer;
+  const longest =
+    (events: [start: number, end: number, ref: number, name: number][]) => new PageSearch(gaps,
+      {rows: new Map([["0:0", rowOf(events)]]), counters: new Map()},
+      () => "idle").longest({kind: "gap", within: "steps", nth: 0});
+  const found = longest([[10, 50, 0, 0], [110, 170, 1, 0], [220, 240, 2, 0], [310, 400, 3, 0]]);
+  assert.deepEqual([found.event?.ref, found.count, found.steps], [0, 2, 2]);
+  assert.deepEqual(found.outside?.map(({event, where}) => [event.ref, where]),
+    [[1, "in step 1 (not counted)"], [3, "after the last step"]]);
+  assert.deepEqual(longest([[10, 50, 0, 0], [110, 120, 1, 0]]).outside, []);
+});

@@ -67,6 +67,8 @@ export interface StepsInfo {
   number: number[];
   from: number[];
   to: number[];
+  steady: number[];  // places of those that count
+  median: number;    // of these, ns, as the summary says it
 }
 
 export interface RunAnswer {
@@ -173,6 +175,21 @@ export interface Match {
   table: string;
 }
 
+// The longest gap before the steps, among them or after them.
+export interface GapElsewhere {
+  event: EventRef;
+  where: string;
+}
+
+export interface LongestAnswer {
+  event: EventRef|null;
+  count: number;
+  // Of gaps within the steps that count: how many steps these are (0: none is known, and the whole
+  // run was searched), and longer gaps elsewhere.
+  steps?: number;
+  outside?: GapElsewhere[];
+}
+
 export interface FindAnswer {
   matches: Match[];
   more: boolean;
@@ -226,6 +243,7 @@ export interface Wanted {
   name?: number;
   text?: string;
   kind?: "gap";
+  within?: "steps";  // of `longest` gaps: that begin in a step that counts
   table?: string;
   least?: number;
 }

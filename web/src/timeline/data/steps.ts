@@ -22,21 +22,6 @@ export function firstEnding(ends: readonly number[], time: number): number {
   return low;
 }
 
-// The training loop after its first step: before, a GPU waits for start-up, which is no news. null:
-// fewer than three steps.
-export function loopOf({info}: RunView): {from: number; to: number}|null {
-  const first = info.steps[0];
-  if (!first || first.count < 3) return null;
-  return {from: first.from[1], to: first.to[first.count - 1]};
-}
-
-// The median length of the first training process's steps, 0 without any.
-export function usualStepNs({steps}: RunAnswer): number {
-  const {from, to, count} = steps[0] ?? {count: 0};
-  if (count === 0) return 0;
-  return from.map((start, i) => to[i] - start).sort((a, b) => a - b)[count >> 1];
-}
-
 const kShown = 3;  // steps of the first picture
 
 // Steps of the first training process to open at, by their places: as long together as steps

@@ -1,7 +1,7 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
 import {count} from "../../format";
-import type {EventAnswer, EventRef, Link, LinkedEvent, Ref, Wanted} from "../data/protocol";
-import {loopOf, stepAt} from "../data/steps";
+import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
+import {stepAt} from "../data/steps";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
@@ -119,14 +119,14 @@ export class Actions {
     this.say(`${what} ${direction > 0 ? "after" : "before"} this.`);
   }
 
-  async longest(wanted: Wanted, nth: number, span: Span|null = null): Promise<void> {
+  async longest(wanted: Wanted, nth: number): Promise<void> {
     const {run} = this;
-    const within =
-      span ? {from: String(Math.round(span.from)), to: String(Math.round(span.to))} : {};
-    const found = await this.last(() => run.source.call<{event: EventRef | null; count: number}>(
-                                    "longest", {...wanted, ...within, nth}));
+    const found =
+      await this.last(() => run.source.call<LongestAnswer>("longest", {...wanted, nth}));
     if (!found) return;
+    this.model.searched = null;
     if (!found.event) return this.say(noneOf(wanted, found.count));
+    if (found.steps !== undefined) this.model.searched = {run, nth, ...found, event: found.event};
     this.say(`${count(nth + 1)}. longest of ${count(found.count)}`);
     this.go(run, found.event.ref);
   }
@@ -154,7 +154,7 @@ export class Actions {
   }
 
   longestGap(): void {
-    void this.longest({kind: "gap"}, this.gapAt++, loopOf(this.run));
+    void this.longest({kind: "gap", within: "steps"}, this.gapAt++);
   }
 
   // Along the links of the selected event: those of later events, or of earlier ones.

@@ -96,12 +96,29 @@ export class EventPanel {
           time(same.total)} together, mean ${time(same.lengths / same.count)}`
       ]);
     }
+    const searched = this.searched(event);
+    if (searched) rows.push(["searched", searched]);
     const list = rows.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
     for (const field of event.fields)
       list.push(h("dt", {title: field.help}, field.label), h("dd", {}, fieldText(field)));
     return h("div", {class: "facts"},
       h("h2", {}, longName(event.name || event.title), " ", h("small", {}, event.title)),
       this.buttons(event), h("dl", {}, ...list));
+  }
+
+  // Of a gap that was asked for as the longest: of which part of the run it is.
+  private searched(event: EventAnswer): HTMLElement|null {
+    const {searched} = this.model;
+    if (!searched || searched.event.ref !== event.ref || searched.run !== this.model.selected?.run)
+      return null;
+    const {run, nth, steps, outside} = searched;
+    const part = steps ? `that begin in the ${count(steps)} steps that count` : "of the whole run";
+    const words = `${count(nth + 1)}. longest of ${count(searched.count)} gaps ${part}`;
+    const others =
+      (outside ?? [])
+        .flatMap(({event: {ref, from, to}, where}, i) => [i > 0 ? ", " : "; longer: ",
+                   this.linkTo(run, ref, time(to - from)), ` ${where} at ${moment(from, 1000)}`]);
+    return h("span", {}, words, ...others);
   }
 
   private buttons(event: EventAnswer): HTMLElement {

@@ -1,7 +1,7 @@
 // What the timeline shows: the runs, the stretch of time, what is folded, pinned and selected.
 // Views draw themselves anew when it changes.
 import type {Names} from "../data/names";
-import type {EventAnswer, Link, Note, PaletteEntry, Ref, RunAnswer} from "../data/protocol";
+import type {EventAnswer, EventRef, Link, LongestAnswer, Note, PaletteEntry, Ref, RunAnswer} from "../data/protocol";
 import type {Source} from "../data/source";
 import type {Track} from "../data/track";
 import {namesOf} from "../data/track";
@@ -53,6 +53,13 @@ export interface Found {
   most: number;
 }
 
+// The gap that was asked for last, and what was searched for it.
+export interface Searched extends LongestAnswer {
+  run: RunView;
+  nth: number;
+  event: EventRef;
+}
+
 export type Change =
   "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run"|"names";
 
@@ -72,6 +79,7 @@ export class Model {
   range: Range|null = null;
   mark: Span|null = null;  // temporary
   found: Found|null = null;
+  searched: Searched|null = null;
   notes: Note[] = [];
   private readonly listeners: ((change: Change) => void)[] = [];
 

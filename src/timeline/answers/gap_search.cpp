@@ -1,0 +1,78 @@
+#include "timeline/answers/gap_search.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight::timeline {
+namespace {
+
+enum Place : uint8_t { kBefore, kAmong, kAfter, kPlaces };
+
+Place PlaceOf(const ProcessSteps& process, int64_t time_ns) {
+  if (time_ns < process.steps.front().start_ns) return kBefore;
+  return time_ns < process.steps.back().end_ns ? kAmong : kAfter;
+}
+
+std::string WhereIs(const ProcessSteps& process, int64_t time_ns) {
+  const std::vector<Step>& steps = process.steps;
+  const Place place = PlaceOf(process, time_ns);
+  if (place == kBefore) return "before the first step";
+  if (place == kAfter) return "after the last step";
+  const size_t row = StepLookup::Around(steps, time_ns);
+  if (row == StepLookup::kNone) return "between two steps";
+  return "in step " + std::to_string(steps[row].number) + " (" +
+         std::string(StepKindName(steps[row].kind)) + ")";
+}
+
+// Of the steps of the track's process, else of the first one's; nullptr: no step is known.
+const ProcessSteps* StepsBeside(const Timeline& timeline, const Track& track) {
+  const ProcessSteps* own =
+      track.group < 0
+          ? nullptr
+          : timeline.steps().Of(timeline.groups()[static_cast<size_t>(track.group)].process);
+  return own != nullptr ? own : timeline.steps().Main();
+}
+
+}  // namespace
+
+LongestGap NthLongestGap(const Timeline& timeline, uint64_t nth) {
+  const Events& events = timeline.events();
+  LongestGap result;
+  std::vector<uint32_t> inside;
+  int64_t longest_ns = -1;
+  std::array<int64_t, kPlaces> elsewhere_ns{};
+  std::array<GapElsewhere, kPlaces> elsewhere;
+  for (const ProcessSteps& process : timeline.steps().processes) {
+    result.steps += process.steady.size();
+  }
+  for (const Track& track : timeline.tracks()) {
+    if (track.kind != TrackKind::kIdle || track.rows.empty()) continue;
+    const ProcessSteps* process = StepsBeside(timeline, track);
+    StepLookup steps(process);
+    for (const uint32_t ref : track.rows.front().refs()) {
+      const int64_t start_ns = events.Start(ref);
+      const int64_t length_ns = events.End(ref) - start_ns;
+      if (process == nullptr || steps.IsSteadyAt(start_ns)) {
+        inside.push_back(ref);
+        longest_ns = std::max(longest_ns, length_ns);
+        continue;
+      }
+      const Place place = PlaceOf(*process, start_ns);
+      if (length_ns <= elsewhere_ns[place]) continue;
+      elsewhere_ns[place] = length_ns;
+      elsewhere[place] = {ref, WhereIs(*process, start_ns)};
+    }
+  }
+  for (size_t place = 0; place < kPlaces; ++place) {
+    if (elsewhere[place].ref != kNoRef && elsewhere_ns[place] > longest_ns)
+      result.outside.push_back(elsewhere[place]);
+  }
+  result.found = NthLongestOf(events, std::move(inside), nth);
+  return result;
+}
+
+}  // namespace batchlight::timeline
