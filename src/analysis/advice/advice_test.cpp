@@ -56,41 +56,6 @@ void AddBusyGpu(StoreBuilder& build, ThreadId thread, int64_t t) {
 
 TEST(Advice, WellTunedLoopHasNone) { EXPECT_TRUE(Loop().Run(AddBusyGpu).empty()); }
 
-// Steps of 10 ms launch many short kernels that take `busy_ns` of it; hardware counters are read
-// between the GPU's stretches of them, so that it seems to idle for 90 ms more of each.
-std::vector<Finding> FindingsOfCountedSteps(int64_t busy_ns) {
-  StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
-  for (int64_t i = 0, t = 0; i < 20; ++i, t += 10 * kMs) {
-    build.Range(thread, "step", t, t + 10 * kMs - 1000);
-    for (int64_t kernel = 0; kernel < 50; ++kernel) {
-      const int64_t at = t + kernel * kMs / 5;
-      build.Operator(thread, "aten::add", at, at + kMs / 6);
-      build.Kernel(thread, "elementwise_kernel", at + 100, at + 1000, at + 1000 + busy_ns / 50);
-    }
-  }
-  const Store store = build.Build();
-  RunMeasures run = MeasureRun(store, {});
-  GpuBreakdown& gpu = run.gpu.breakdowns.front();
-  gpu.window.mean += 90 * kMs;
-  gpu.steady[static_cast<size_t>(GpuPart::kIdleOperators)].mean += 90 * kMs;
-  gpu.busy_share /= 10;
-  return FindAdvice(run);
-}
-
-TEST(Advice, NoneSavesMoreOfAStepThanItsGpuIdles) {
-  for (const int64_t busy_ms : {1, 8}) {
-    const auto findings = FindingsOfCountedSteps(busy_ms * kMs);
-    const Finding* found = FindRule(findings, "launch-bound");
-    ASSERT_NE(found, nullptr);
-    EXPECT_GT(found->gain_ns, 0.5 * kMs);
-    EXPECT_LE(found->gain_ns, double(10 - busy_ms) * kMs + 0.1 * kMs);
-    EXPECT_EQ(found->run_gain_ns, 0);
-  }
-  const auto findings = FindingsOfCountedSteps(9'900'000);
-  EXPECT_EQ(FindRule(findings, "launch-bound"), nullptr) << "little is left";
-}
-
 TEST(Advice, CpuLoopThatWaitsForData) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     build.Phase(thread, Phase::kDataLoaderNext,

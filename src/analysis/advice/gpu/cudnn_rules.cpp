@@ -14,6 +14,7 @@ const CudnnPlans* IfTold(const RunMeasures& run, const CudnnPlans& plans) {
   if (main == nullptr || plans.per_step_ns <= 0) return nullptr;
   const double slow = plans.slow_per_step * double(main->steady.size());
   if (plans.slow_per_step < kPlannedSteps || slow < kPlannedCalls) return nullptr;
+  if (plans.slow_per_step < kPlannedPart * plans.calls_per_step) return nullptr;
   return plans.per_step_ns < kPlanShare * MeanStepNs(run) ? nullptr : &plans;
 }
 

@@ -21,6 +21,8 @@ struct Planning {
   bool times = true;        // algorithms: memory for each, and a wait
   bool queue_full = false;  // the time is a launch that waits
   int every = 1;            // steps
+  int others = 0;           // short calls of the same operator in each step
+  std::string_view padded;  // beyond the longest sample, of batches
   int64_t steps = 20;
 };
 
@@ -30,6 +32,7 @@ std::vector<Finding> FindingsOf(const Planning& of) {
   const ProcessId process = build.Process(7, "train.py");
   const ThreadId thread = build.Thread(process);
   build.Property("torch.cudnn_benchmark", of.benchmark, process);
+  if (!of.padded.empty()) build.Property("data.padding_beyond_longest", of.padded, process);
   for (int64_t i = 0; i < of.steps; ++i) {
     const int64_t at = i * 10 * kMs;
     const bool plans = i != 3 && i % of.every == 0;
@@ -37,6 +40,10 @@ std::vector<Finding> FindingsOf(const Planning& of) {
     build.Range(thread, "step", at, at + 10 * kMs - 1000);
     build.Module(thread, "conv", "Conv1d", at, at + 7 * kMs);
     build.Operator(thread, of.operator_name, at + 10 * kUs, at + 10 * kUs + took, i);
+    for (int64_t other = 0; other < of.others; ++other) {
+      const int64_t from = at + 6200 * kUs + other * 15 * kUs;
+      build.Operator(thread, of.operator_name, from, from + 12 * kUs);
+    }
     if (plans && of.times) {
       for (int64_t call = 0; call < 10; ++call) {
         const int64_t from = at + 100 * kUs + call * 500 * kUs;
@@ -85,9 +92,26 @@ TEST(CudnnRules, AttentionThatIsPlannedAnew) {
   EXPECT_EQ(FindRule(findings, "cudnn-plans"), nullptr);
 }
 
+// Batches that are padded less have ever new lengths.
+TEST(CudnnRules, PaddingLessIsToBeInFewLengths) {
+  const auto action = [](const Planning& of) {
+    const auto findings = FindingsOf(of);
+    const Finding* found = FindRule(findings, "padding-to-one-length");
+    return found == nullptr ? std::string("none") : found->action;
+  };
+  const std::string attention =
+      action({.operator_name = "aten::_cudnn_attention_forward", .every = 50, .padded = "0.75"});
+  EXPECT_NE(attention.find("pad_to_multiple_of=64"), std::string::npos) << attention;
+  EXPECT_NE(action({.every = 50, .padded = "0.75"}).find("benchmark = False"), std::string::npos);
+  EXPECT_EQ(action({.operator_name = "aten::bmm", .padded = "0.75"}).find("64"), std::string::npos);
+}
+
 TEST(CudnnRules, OtherSlowCallsAreNoPlans) {
   EXPECT_EQ(FindRule(FindingsOf({.times = false, .queue_full = true}), "cudnn-plans"), nullptr)
       << "the GPU's queue is full";
+  EXPECT_NE(FindRule(FindingsOf({.others = 20}), "cudnn-plans"), nullptr);
+  EXPECT_EQ(FindRule(FindingsOf({.others = 100}), "cudnn-plans"), nullptr)
+      << "one of a hundred: its thread lost its processor";
   EXPECT_EQ(FindRule(FindingsOf({.every = 10}), "cudnn-plans"), nullptr) << "a few shapes";
   EXPECT_EQ(FindRule(FindingsOf({.steps = 4}), "cudnn-plans"), nullptr) << "the first steps";
   EXPECT_EQ(FindRule(FindingsOf({.operator_name = "aten::bmm"}), "cudnn-plans"), nullptr);

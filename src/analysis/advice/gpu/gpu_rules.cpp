@@ -9,6 +9,7 @@
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gpu/gpu_waits.h"
+#include "analysis/numbers/quantile.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -48,6 +49,31 @@ double IdleBesideTheModelNs(const RunMeasures& run) {
   return std::max(held_ns, run.loop_work.beside.launch_idle_ns);
 }
 
+// How long the GPU waits for launches in the quietest tenth of the steps; the mean where steps do
+// not have the same work to launch. What other steps wait beyond that is no matter of launching:
+// other programs, threads or garbage took the time.
+double QuietLaunchIdleNs(const RunMeasures& run) {
+  const double mean_ns = LaunchIdleNs(run);
+  const ProcessSteps* main = run.steps.Main();
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (main == nullptr || gpu == nullptr || double(main->steady.size()) < kQuietSteps)
+    return mean_ns;
+  std::vector<double> busy_ns, idle_ns;
+  for (const uint32_t row : main->steady) {
+    const GpuStepParts& step = gpu->steps[row];
+    if (step.duration_ns() <= 0) continue;
+    const auto part_ns = [&](GpuPart part) {
+      return double(step.part_ns[static_cast<size_t>(part)]);
+    };
+    busy_ns.push_back(SumOfParts([](GpuPart part) { return !IsIdle(part); }, part_ns));
+    idle_ns.push_back(SumOfParts(IsIdleBeforeLaunch, part_ns));
+  }
+  if (double(idle_ns.size()) < kQuietSteps) return mean_ns;
+  const double spread_ns = Quantile(busy_ns, 0.9) - Quantile(busy_ns, 0.1);
+  if (spread_ns > kSameWork * Quantile(busy_ns, 0.5)) return mean_ns;
+  return std::min(mean_ns, Quantile(idle_ns, 0.1));
+}
+
 // Of the time that the GPU waits for launches what launching the model faster can save. What the
 // loop does beside it, as averages of weights and metrics, stays as it is, and so does what a
 // function launches that slow-function names; anomaly detection is better switched off than
@@ -55,6 +81,7 @@ double IdleBesideTheModelNs(const RunMeasures& run) {
 double LaunchableIdleNs(const RunMeasures& run) {
   double idle_ns = LaunchIdleNs(run) - SlowFunctionNs(run) - AnomalyNs(run);
   idle_ns = std::max(0.0, idle_ns - ToldPlans(run).per_step_ns());
+  idle_ns = std::min(idle_ns, QuietLaunchIdleNs(run));
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
   idle_ns = std::max(0.0, idle_ns - IdleBesideTheModelNs(run));
   double share = 0;

@@ -250,6 +250,21 @@ double MostPadding(const RunMeasures& run) {
   return known ? NumberProperty(run, kPaddingKey) : 1;
 }
 
+// What batches of ever new lengths would cost where cuDNN plans for each shape it has not seen.
+std::string KeepToFewShapes(const RunMeasures& run) {
+  if (run.cudnn_plans.attention.calls_per_step > 0) {
+    return " To a multiple of 64 (pad_to_multiple_of=64), with the same batch size throughout: "
+           "cuDNN's attention, which computes here, plans for about 0.1 s at each shape it has not "
+           "seen.";
+  }
+  if (run.cudnn_plans.convolutions.calls_per_step > 0 &&
+      TrainingProperty(run, "torch.cudnn_benchmark") == "True") {
+    return " To a multiple of 64, or with torch.backends.cudnn.benchmark = False: with it on, "
+           "cuDNN times all its algorithms at each shape it has not seen.";
+  }
+  return "";
+}
+
 }  // namespace
 
 void UnevenSteps(const RunMeasures& run, Findings* findings) {
@@ -348,7 +363,7 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
                 (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
                  PhaseShareOf(run, PhaseKind::kBackward))
           : step_ns * (GpuShare(run, GpuPart::kTensorCore) + GpuShare(run, GpuPart::kCompute));
-  const double gain_ns = work_ns * beyond;
+  const double gain_ns = WithinCpuSlack(run, work_ns * beyond);
   if (!CanBeSeen(run, gain_ns)) return;
   const double padding = NumberProperty(run, kPaddingKey);
   findings->push_back(
@@ -359,14 +374,15 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
        .why = "The model computes all positions, whatever a mask then does with them.",
        .action = "Pad to the longest sample of each batch (pad_sequence in collate_fn, "
                  "DataCollatorWithPadding, padding=\"longest\"), and put samples of similar "
-                 "length together.",
+                 "length together." +
+                 KeepToFewShapes(run),
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kPaddedUncertainty,
        .evidence = {{.kind = "step", .name = "padding", .per_step_ns = gain_ns}},
        .patch = {.place = RecordedPlace(run, "site.dataloader"),
-                 .diff =
-                     "-tokenizer(texts, padding=\"max_length\", max_length=n)\n"
-                     "+tokenizer(texts, padding=\"longest\", truncation=True, max_length=n)\n"}});
+                 .diff = "-tokenizer(texts, padding=\"max_length\", max_length=n)\n"
+                         "+tokenizer(texts, padding=\"longest\", pad_to_multiple_of=64, "
+                         "truncation=True, max_length=n)\n"}});
 }
 
 namespace {
