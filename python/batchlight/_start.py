@@ -3,17 +3,25 @@ a `batchlight` of its own, and starts the bridge. The folder with the package is
 
 What looks at all modules or at all code that runs (coverage.py, Hypothesis, reloaders) takes for the program's own
 what has a file outside of site-packages. So none of these modules has a __file__, and their code is named <FILE>.
+What the program puts into `builtins` (mocks, a counting __import__) is for its own code: ours has a copy of them.
 """
+import builtins
 import posix
 import sys
 
+__builtins__ = vars(builtins).copy()
 _external = sys.modules["_frozen_importlib_external"]
+_FileIO = sys.modules["_io"].FileIO
 _rename = getattr(sys.modules["_imp"], "_fix_co_filename", None)
 _NAME = "_batchlight"
 
 
 class _Loader(_external.SourceFileLoader):
     """As Python's own to all others: the program may import `batchlight` from the same folder."""
+
+    def get_data(self, path):
+        with _FileIO(path) as file:  # Python's own imports `io`, by whatever __import__ there is
+            return file.read()
 
     def get_code(self, name):
         code = super().get_code(name)
@@ -22,8 +30,11 @@ class _Loader(_external.SourceFileLoader):
         return code
 
     def exec_module(self, module):
+        ours = module.__name__.startswith(_NAME)
+        if ours:
+            module.__builtins__ = __builtins__
         super().exec_module(module)
-        if module.__name__.startswith(_NAME):
+        if ours:
             vars(module).pop("__file__", None)
 
 

@@ -186,6 +186,9 @@ class EveryInterpreter(unittest.TestCase):
             "import nothing_of_that_name",
             "import signal\nfor n in signal.valid_signals():\n    print(n, h := signal.getsignal(n))\n"
             "    if n not in (signal.SIGKILL, signal.SIGSTOP) and h is not None: signal.signal(n, h)",
+            "import builtins\nfirst = builtins.__import__\ndef tell(*what):\n    print(what[0], what[3:])\n"
+            "    return first(*what)\nbuiltins.__import__ = tell\nbuiltins.open = None\n"
+            "import threading, colorsys\nt = threading.Thread(target=print, name='t'); t.start(); t.join()",
             # What coverage.py, Hypothesis, reloaders and the like take for files of the program.
             "import sys, threading, subprocess\n"
             "print(sorted(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))",
