@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/gpu/module_of_kernels.h"
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
@@ -313,6 +314,33 @@ void UnalignedProducts(const RunMeasures& run, Findings* findings) {
        .evidence = std::move(odd.evidence)});
 }
 
+namespace {
+
+// The module whose own operators take most of the time of kernels that only pass over memory.
+ModuleOfKernels PointwiseModule(const RunMeasures& run) {
+  const KernelsTable& kernels = run.store->kernels;
+  std::unordered_set<StringId> names;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (IsPointwise(kernel)) names.insert(kernel.name);
+  }
+  return FindModuleOfKernels(run, [&](size_t row) {
+    const bool counts = names.contains(kernels.demangled_name[row]);
+    return counts ? double(kernels.end_ns[row] - kernels.start_ns[row]) : -1;
+  });
+}
+
+// Kernels that pass over memory for so long have tensors of gigabytes.
+std::string LargeTensorsText(const ModuleOfKernels& module) {
+  if (module.UsualNs() < kLargePassNs) return "";
+  return " Tensors are large there, " + TimeOf(module.UsualNs()) +
+         " a kernel: an expression that never holds them is better than fusing. Where broadcasting "
+         "makes them (x[:, None] - y[None, :]): torch.cdist, a product of matrices, a sum over one "
+         "dimension first; where they are scores of positions that have no label: these chosen "
+         "before the head.";
+}
+
+}  // namespace
+
 void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
   const Selection compiled =
       Select(run, [](const KernelRow& kernel) { return kernel.kind.compiled; });
@@ -321,14 +349,19 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
   if (pointwise.calls_per_step < kPointwiseKernels) return;
   const double gain_ns = EffectiveNs(run, FusableNs(run));
   if (!CanBeSeen(run, gain_ns)) return;
+  const ModuleOfKernels module = PointwiseModule(run);
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
        .seen = PercentOf(pointwise.share) +
                " of kernel time is elementwise operators, norms, softmax and type conversions, one "
-               "kernel each.",
+               "kernel each." +
+               (module.path.IsNone() ? ""
+                                     : " " + PercentOf(module.share) + " of it begins in " +
+                                           module.Text(*run.store) + ", forward or backward."),
        .why = "Each reads its tensors from memory and writes them back for the next.",
        .action = "torch.compile(model): it fuses neighbours into one kernel; or fused layers (norm "
-                 "with activation, cross entropy).",
+                 "with activation, cross entropy)." +
+                 LargeTensorsText(module),
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kPointwiseUncertainty,
        .evidence = std::move(pointwise.evidence),

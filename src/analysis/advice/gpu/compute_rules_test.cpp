@@ -1,4 +1,4 @@
-// Whose the products in single precision are.
+// Whose the products in single precision are, and the operators that only pass over memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,6 +38,43 @@ TEST(ComputeRules, ProductsOfAModelThatLearnsNothingAreItsOwn) {
   found = FindRule(of_both, "amp-off");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->seen.find("forwards of"), std::string::npos) << found->seen;
+}
+
+// 20 steps: an encoder of 15 short operators and a loss of 15 that take `ns` each.
+Finding FindingOfPasses(int64_t ns) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  constexpr int64_t kShort = 100'000;
+  for (int64_t i = 0, t = 0; i < 20; ++i) {
+    const int64_t begin = t;
+    int64_t gpu = t + 100'000;
+    for (const int64_t long_ns : {kShort, ns}) {
+      const char* name = long_ns == kShort ? "encoder" : "criterion";
+      build.Module(thread, name, long_ns == kShort ? "Encoder" : "Triplet", t, t + 50'000);
+      for (int64_t kernel = 0; kernel < 15; ++kernel, gpu += long_ns) {
+        const int64_t call = t + 1'000 + kernel * 2'000;
+        build.Kernel(thread, "vectorized_elementwise_kernel", call, gpu, gpu + long_ns);
+      }
+      t += 60'000;
+    }
+    t = gpu;
+    build.Range(thread, "step", begin, t - 1000);
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* found = FindRule(findings, "unfused-pointwise");
+  return found == nullptr ? Finding{} : *found;
+}
+
+TEST(ComputeRules, PassesOverMemoryHaveTheirModule) {
+  const Finding large = FindingOfPasses(2 * kMs);
+  EXPECT_NE(large.seen.find("95 % of it begins in `criterion` (Triplet)"), std::string::npos)
+      << large.seen;
+  EXPECT_NE(large.action.find("Tensors are large there, 2.00 ms a kernel"), std::string::npos)
+      << large.action;
+  const Finding small = FindingOfPasses(kMs / 2);
+  EXPECT_NE(small.seen.find("begins in `criterion`"), std::string::npos) << small.seen;
+  EXPECT_EQ(small.action.find("Tensors are large"), std::string::npos) << small.action;
 }
 
 }  // namespace

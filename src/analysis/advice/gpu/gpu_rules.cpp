@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/gpu/module_of_kernels.h"
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gpu/gpu_waits.h"
@@ -115,27 +116,10 @@ std::string ShortKernelsText(const RunMeasures& run) {
 // " 92 % of them begin in `smooth` (Smoothing), forward or backward."; "" where no module itself,
 // by its own operators, launches most.
 std::string ModuleOfLaunches(const RunMeasures& run) {
-  const ProcessSteps* main = run.steps.Main();
-  const ModuleCallsTable& modules = run.store->module_calls;
-  std::map<StringId, std::pair<uint64_t, StringId>> by_path;  // kernels, class
-  uint64_t all = 0;
-  StepLookup lookup(main);
-  for (size_t row = 0; row < run.work.kernels.size(); ++row) {
-    if (!lookup.IsSteadyAt(run.store->kernels.start_ns[row])) continue;
-    ++all;
-    const ModuleCallId call = run.work.kernels[row].module;
-    if (call.IsNone()) continue;
-    auto& [kernels, class_name] = by_path[modules.path[call.row()]];
-    ++kernels;
-    class_name = modules.class_name[call.row()];
-  }
-  const auto most = std::max_element(
-      by_path.begin(), by_path.end(),
-      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (by_path.size() < 2 || 2 * most->second.first < all) return "";
-  return " " + PercentOf(double(most->second.first) / double(all)) + " of them begin in `" +
-         std::string(run.store->Text(most->first)) + "` (" +
-         std::string(run.store->Text(most->second.second)) + "), forward or backward.";
+  const ModuleOfKernels module = FindModuleOfKernels(run, [](size_t) { return 1; });
+  if (module.path.IsNone()) return "";
+  return " " + PercentOf(module.share) + " of them begin in " + module.Text(*run.store) +
+         ", forward or backward.";
 }
 
 // What recording may add is taken off the gain; that is an upper end, unless it was measured.
