@@ -2,17 +2,7 @@
 import {rowKey} from "./answer";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
-import type {
-  EventAnswer,
-  EventRef,
-  FindAnswer,
-  GapElsewhere,
-  LongestAnswer,
-  Match,
-  RunAnswer,
-  StepsInfo,
-  Wanted
-} from "./protocol";
+import type {EventAnswer, EventRef, FindAnswer, GapElsewhere, LongestAnswer, Match, RunAnswer, StepsInfo, Wanted} from "./protocol";
 import {firstEnding} from "./steps";
 import type {RowEvents} from "./view_query";
 import {firstTouching} from "./view_query";
