@@ -16,7 +16,8 @@ struct Evidence {
   std::string name;
   uint64_t count = 0;      // times seen, 0 = does not apply
   double per_step_ns = 0;  // 0 = does not apply
-  std::string event;       // of a function what names of its events contain (EventOfFunction)
+  // What names of its events contain, where its own name does not tell: of functions, kernels.
+  std::string event;
 };
 
 // The change itself, where it can be written down.

@@ -95,7 +95,7 @@ json Losses(const std::vector<LossWarning>& losses) {
 std::string EventOf(const Evidence& item) {
   constexpr std::string_view kEvents[] = {"operator", "kernel", "module", "range", "call", "phase"};
   constexpr size_t kMostBytes = 400;  // a link takes fewer
-  if (!item.event.empty()) return CleanText(item.event);
+  if (!item.event.empty()) return CleanText(item.event.substr(0, kMostBytes));
   bool is_event = std::find(std::begin(kEvents), std::end(kEvents), item.kind) != std::end(kEvents);
   for (size_t part = 0; part < kGpuPartCount; ++part) {
     is_event = is_event || (IsIdle(GpuPart(part)) && item.name == GpuPartName(GpuPart(part)));

@@ -5,6 +5,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/module_of_kernels.h"
 #include "analysis/advice/gpu/told_plans.h"
+#include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
@@ -42,10 +43,7 @@ Selection Select(const RunMeasures& run, Test&& test) {
     selection.calls_per_step += kernel.calls_per_step;
     if (HasSmallGrid(kernel)) selection.small_grid_ns += kernel.per_step_ns;
     if (selection.evidence.size() >= 5) continue;
-    selection.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(run.store->Text(kernel.short_name)),
-                                  .count = kernel.calls,
-                                  .per_step_ns = kernel.per_step_ns});
+    selection.evidence.push_back(KernelEvidence(*run.store, kernel));
   }
   return selection;
 }

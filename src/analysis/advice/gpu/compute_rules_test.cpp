@@ -1,6 +1,8 @@
 // Whose the products in single precision are, and the operators that only pass over memory.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <set>
 #include <string>
 
 #include "analysis/testing/findings.h"
@@ -13,7 +15,10 @@ using testing::kMs;
 using testing::StoreBuilder;
 
 // 20 steps of 10 ms that are two products in FP32, in one model or two.
-std::vector<Finding> FindingsOfProducts(std::string_view first, std::string_view second) {
+using Kernels = std::array<std::string, 2>;
+std::vector<Finding> FindingsOfProducts(std::string_view first, std::string_view second,
+                                        const Kernels& kernels = {"ampere_sgemm_128x64_tn",
+                                                                  "ampere_sgemm_128x64_tn"}) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   build.store().gpus.Append({.compute_major = 9});
@@ -21,9 +26,9 @@ std::vector<Finding> FindingsOfProducts(std::string_view first, std::string_view
     const int64_t t = i * 10 * kMs;
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
     build.Module(thread, first, first, t + 1'000, t + 15'000);
-    build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 10'000, t + 30'000, t + 5 * kMs);
+    build.Kernel(thread, kernels[0], t + 10'000, t + 30'000, t + 5 * kMs);
     build.Module(thread, second, second, t + 16'000, t + 25'000);
-    build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 20'000, t + 5 * kMs, t + 10 * kMs - 10'000);
+    build.Kernel(thread, kernels[1], t + 20'000, t + 5 * kMs, t + 10 * kMs - 10'000);
   }
   const Store store = build.Build();
   return BuildOverview(store).findings;
@@ -75,6 +80,20 @@ TEST(ComputeRules, PassesOverMemoryHaveTheirModule) {
   const Finding small = FindingOfPasses(kMs / 2);
   EXPECT_NE(small.seen.find("begins in `criterion`"), std::string::npos) << small.seen;
   EXPECT_EQ(small.action.find("Tensors are large"), std::string::npos) << small.action;
+}
+
+// All of cutlass is called `Kernel2`: the evidence is found by what tells its kernels apart.
+TEST(ComputeRules, KernelsOfOneShortNameAreFoundByTheirWholeNames) {
+  const std::string first = "void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>";
+  const std::string second = "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_tn_align1>";
+  const auto findings = FindingsOfProducts("Student", "Teacher", {first, second});
+  std::set<std::string> events;
+  for (const Finding& finding : findings) {
+    for (const Evidence& item : finding.evidence) {
+      if (item.kind == "kernel") events.insert(item.event);
+    }
+  }
+  EXPECT_EQ(events, (std::set<std::string>{first, second}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/module_of_kernels.h"
 #include "analysis/advice/gpu/told_plans.h"
+#include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/quantile.h"
@@ -289,10 +290,7 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
     count += kernel.calls_per_step;
     time_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
-      finding.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(run.store->Text(kernel.short_name)),
-                                  .count = kernel.calls,
-                                  .per_step_ns = kernel.per_step_ns});
+      finding.evidence.push_back(KernelEvidence(*run.store, kernel));
     }
   }
   // Where the GPU is busy anyway, short kernels are hidden behind it.
@@ -323,10 +321,7 @@ void GridTooSmall(const RunMeasures& run, Findings* findings) {
     if (IsShort(kernel)) continue;  // launch overhead is their problem
     small_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
-      finding.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(run.store->Text(kernel.short_name)),
-                                  .count = kernel.calls,
-                                  .per_step_ns = kernel.per_step_ns});
+      finding.evidence.push_back(KernelEvidence(*run.store, kernel));
     }
   }
   if (total_ns == 0) return;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/ranks/lateness.h"
@@ -126,10 +127,7 @@ std::vector<Evidence> CommunicationKernels(const RunMeasures& run, bool sent) {
   for (const KernelRow& kernel : run.gpu.kernels) {
     if (kernel.kind.kind != KernelKind::kCommunication || evidence.size() >= 5) continue;
     if (IsSendReceive(run, kernel) != sent) continue;
-    evidence.push_back({.kind = "kernel",
-                        .name = std::string(run.store->Text(kernel.short_name)),
-                        .count = kernel.calls,
-                        .per_step_ns = kernel.per_step_ns});
+    evidence.push_back(KernelEvidence(*run.store, kernel));
   }
   return evidence;
 }
