@@ -37,6 +37,18 @@ json StatusOf(const Opening& opening) {
           {"error", ""}};
 }
 
+std::string_view ChangedText(FileChange change) {
+  switch (change) {
+    case FileChange::kNone:
+      return "";
+    case FileChange::kReplaced:
+      return "replaced";
+    case FileChange::kRemoved:
+      return "removed";
+  }
+  return "";
+}
+
 HttpResponse AnswerStatus(const ApiContext& context) {
   json runs = json::array();
   if (!context.runs_known()) {
@@ -52,7 +64,8 @@ HttpResponse AnswerStatus(const ApiContext& context) {
                     {"growing", run->growing()},
                     {"progress", snapshot == nullptr ? 0.0 : 1.0},
                     {"doing", snapshot == nullptr ? "ordering the events of " + run->path() : ""},
-                    {"error", ""}});
+                    {"error", ""},
+                    {"changed", ChangedText(run->change())}});
   }
   return JsonResponse({{"version", context.version}, {"runs", std::move(runs)}});
 }

@@ -23,6 +23,13 @@ constexpr size_t kMostKnown = kMostNotesBytes / 4;  // an id and its quotes each
 // What a page adds is written to what the file holds.
 std::mutex g_writing;
 
+const Run* RunOf(const ApiContext& context, const Snapshot& snapshot) {
+  for (const auto& run : context.runs) {
+    if (run->snapshot().get() == &snapshot) return run.get();
+  }
+  return nullptr;
+}
+
 HttpResponse NotesError(const Status& status) {
   if (status.kind() == ErrorKind::kUsage)
     return ErrorResponse(400, "bad_request", status.message());
@@ -46,6 +53,11 @@ HttpResponse AnswerPutNotes(const ApiContext& context, const Snapshot& run, Json
   std::optional<std::vector<std::string>> known;
   if (request.Has("known")) known = request.Texts("known", kMostKnown);
   if (!request.ok()) return BadRequest(request);
+  // They would stand beside another recording.
+  if (const Run* served = RunOf(context, run); served && served->change() != FileChange::kNone) {
+    return ErrorResponse(409, "changed",
+                         served->path() + " was changed, replaced or removed since it was read");
+  }
   {
     const std::lock_guard<std::mutex> lock(g_writing);
     const Status status = WriteNotes(run.store().source, *notes, known);

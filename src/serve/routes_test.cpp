@@ -67,6 +67,32 @@ TEST_F(RoutesTest, SaysHowFarTheFirstReadingIs) {
   EXPECT_TRUE(Ask("run", json::object())["complete"]);
 }
 
+// A recording that is another one now: what is shown stays, and nothing is written beside it.
+TEST_F(RoutesTest, SaysThatTheFileIsAnotherAndSavesNoNotes) {
+  uint64_t state = 7;
+  context_.runs[0] = std::make_unique<serve::Run>(RunSource{
+      .path = "sample",
+      .read = [] { return Result<Store>(testing::MakeSampleRun({.steps = 12, .gpu = true})); },
+      .version = [] { return uint64_t{0}; },
+      .growing = [] { return false; },
+      .steps = {},
+      .state = [&] { return state; }});
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  const auto changed = [&] {
+    return std::string(Ask("status", json::object())["runs"][0]["changed"]);
+  };
+  EXPECT_EQ(changed(), "");
+  state = 8;
+  EXPECT_EQ(changed(), "replaced");
+  EXPECT_EQ(Post("notes_put", R"({"notes": []})").status, 409);
+  state = 0;
+  EXPECT_EQ(changed(), "removed");
+  EXPECT_EQ(Post("notes_put", R"({"notes": []})").status, 409);
+  state = 7;
+  EXPECT_EQ(changed(), "");
+  EXPECT_EQ(Ask("run", json::object())["steps"].size(), 1u);
+}
+
 // Of a large run first what is recorded, then what takes longer to find.
 TEST(RunTest, ShowsALargeRunBeforeItsStepsAreFound) {
   serve::Run run(

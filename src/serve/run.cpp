@@ -35,6 +35,8 @@ const timeline::Links& Snapshot::links() const {
 Status Run::Read() {
   const uint64_t version = source_.version();
   const bool growing = source_.growing();
+  // Before it is read: what changes meanwhile is a change.
+  const uint64_t state = growing || !source_.state ? 0 : source_.state();
   ASSIGN_OR_RETURN(Store read, source_.read());
   const auto store = std::make_shared<const Store>(std::move(read));
   const bool first = snapshot() == nullptr;
@@ -42,7 +44,15 @@ Status Run::Read() {
   Publish(store, true);
   version_ = version;
   growing_ = growing;
+  state_ = state;
   return {};
+}
+
+FileChange Run::change() const {
+  if (state_ == 0) return FileChange::kNone;
+  const uint64_t now = source_.state();
+  if (now == state_) return FileChange::kNone;
+  return now == 0 ? FileChange::kRemoved : FileChange::kReplaced;
 }
 
 void Run::Prepare() const {

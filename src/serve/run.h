@@ -52,10 +52,16 @@ struct RunSource {
   std::function<uint64_t()> version;
   std::function<bool()> growing;
   StepOptions steps;
+  // A number that changes when a complete recording is changed or replaced, 0: it is not there.
+  // None: nobody looks.
+  std::function<uint64_t()> state;
   // A first reading of so many rows shows what is recorded before steps, phases and gaps are found.
   uint64_t large_rows = 1'000'000;
   uint64_t most_prepared_rows = 30'000'000;
 };
+
+// What became of a recording since it was read.
+enum class FileChange : uint8_t { kNone, kReplaced, kRemoved };
 
 class Run {
  public:
@@ -73,6 +79,8 @@ class Run {
   std::shared_ptr<const Snapshot> snapshot() const;
   const std::string& path() const { return source_.path; }
   bool growing() const { return growing_; }
+  // Whether the recording is what was read; looks at the file.
+  FileChange change() const;
 
  private:
   void Publish(std::shared_ptr<const Store> store, bool complete);
@@ -85,6 +93,7 @@ class Run {
   int64_t looked_ms_ = 0;   // of these two only who holds reading_
   int64_t reading_ms_ = 0;  // how long the last reading took
   std::atomic<bool> growing_ = false;
+  std::atomic<uint64_t> state_ = 0;  // of the file that was read; 0: it is not known
 };
 
 }  // namespace batchlight::serve

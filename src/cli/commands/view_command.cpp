@@ -100,7 +100,8 @@ serve::RunSource SourceOf(const std::vector<std::string>& words, const ViewFlags
                 return version;
               },
           .growing = any_grows,
-          .steps = options.steps};
+          .steps = options.steps,
+          .state = [words] { return StateOfInputs(words); }};
 }
 
 // All as one job; two words that are no job stand beside each other.
@@ -123,6 +124,22 @@ Status OpenRuns(const ViewFlags& options, serve::ApiContext& context) {
   return {};
 }
 
+// The page says it too; who looks at the terminal sees it before.
+void SayMissingStep(const std::string& wanted, const serve::Run& run) {
+  const ProcessSteps* process = run.snapshot()->timeline().steps().Main();
+  if (wanted.empty() || run.growing()) return;  // the step may yet come
+  std::string there = "it has no steps";
+  if (process != nullptr) {
+    const std::vector<Step>& steps = process->steps;
+    const auto is_wanted = [&](const Step& step) { return std::to_string(step.number) == wanted; };
+    if (std::any_of(steps.begin(), steps.end(), is_wanted)) return;
+    there = "its steps go from " + std::to_string(steps.front().number) + " to " +
+            std::to_string(steps.back().number);
+  }
+  std::fprintf(stderr, "WARNING: %s has no step %s: %s\n", run.path().c_str(), wanted.c_str(),
+               there.c_str());
+}
+
 // Reads what `context` is about. The page may ask it meanwhile.
 Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiContext& context) {
   RETURN_IF_ERROR(OpenRuns(options, context));
@@ -131,6 +148,7 @@ Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiCon
     RETURN_IF_ERROR(run->Read());
     RETURN_IF_ERROR(CheckStepsAreThere(run->path(), run->snapshot()->timeline().steps()));
   }
+  SayMissingStep(options.target.step, *context.runs.front());
   return {};
 }
 
