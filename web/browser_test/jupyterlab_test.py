@@ -93,6 +93,8 @@ class JupyterLab(unittest.TestCase):
     def test_a_small_run_is_a_page_in_the_notebook(self):
         self.assertIn('srcdoc=', self.shown('page'))
         self.assertGreater(self.browser.run('return timeline.batchlightTimeline.app.model.first.info.events'), 1000)
+        # The notebook keeps the keys: Shift+Enter goes on.
+        self.assertNotEqual(self.browser.run('return document.activeElement.tagName'), 'IFRAME')
         self.assertTrue(self.browser.run('return timeline.batchlightTimeline.app.model.first.source.isStatic'))
 
     def test_a_large_run_is_served_through_the_notebooks_own_server(self):

@@ -126,7 +126,7 @@ class Served(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
         self.assertRegex(self.browser.text('.event-panel h2'), r'\w')
         self.assertEqual(self.selected()['same_name']['rank'] >= 1, True)
-        self.assertRegex(self.browser.text('.event-panel'), r'1\. longest of [\d,]+ gaps that begin in the \d+ steps that count; longer: .* after the last step at 7\.30')
+        self.assertRegex(self.browser.text('.event-panel'), r'\blongest of [\d,]+ gaps that begin in the \d+ steps that count; longer: .* after the last step at 7\.30')
 
     def click_on(self, kind, time, row=0):
         """Clicks where the first row of the first track of a kind is at that time."""
@@ -231,6 +231,113 @@ class Served(unittest.TestCase):
         self.view(self.train)
         self.wait('return batchlightTimeline.app.model.notes.some(({text}) => text === "why")')
 
+    def test_keys_work_after_a_click_anywhere(self):
+        self.view(self.train)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        for place in ('.buttons button:nth-child(3)', '.dock-body', '.track-name', '.minimap', '.theme', '#dock-tab-event'):
+            self.browser.click(place)
+            before = self.js('return batchlightTimeline.app.model.view.to - batchlightTimeline.app.model.view.from')
+            self.browser.keys('w')
+            self.wait('return batchlightTimeline.app.model.view.to - batchlightTimeline.app.model.view.from < arguments[0]', before)
+            self.browser.keys('s')
+        # Enter is the button's that has the focus, and what is typed is the field's.
+        self.js('document.querySelector(".link-menu summary").focus()')
+        self.browser.keys('Enter')
+        self.assertTrue(self.js('return document.querySelector(".link-menu").open'))
+        before = self.js('return batchlightTimeline.app.model.view.span')
+        self.browser.click('.track-filter')
+        self.browser.keys('w', 'a', 'i', 't')
+        self.assertEqual(self.js('return document.querySelector(".track-filter").value'), 'wait')
+        self.assertEqual(self.js('return batchlightTimeline.app.model.view.span'), before)
+
+    def test_a_note_gives_the_keys_back(self):
+        shutil.copy(self.train, self.folder / 'noted.batchlight')
+        self.view(self.folder / 'noted.batchlight')
+        self.browser.keys('Shift+m', 'h', 'i', 'Enter')
+        self.assertEqual(self.js('return document.activeElement.className'), 'region')
+        self.assertEqual(self.js('return batchlightTimeline.app.model.notes.map(({text}) => text)'), ['hi'])
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.assertEqual(self.js('return batchlightTimeline.app.model.notes.map(({text}) => text)'), ['hi'])
+
+    def test_the_step_of_an_event_is_that_of_its_rank(self):
+        self.view(RECORDINGS / 'h200_two_ranks.batchlight')
+        place = self.js('const {first, tracks} = batchlightTimeline.app.model;'
+                        'const [steps, other] = [first.info.steps[1], first.info.steps[0]];'
+                        'batchlightTimeline.app.actions.go(first, steps.first_ref + 4);'
+                        'return [steps.from[4], steps.to[4], steps.number[4], other.from[4]]')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.assertNotEqual(place[0], place[3])
+        self.assertRegex(self.browser.text('.event-panel'), r'rank 1, ddp.py \(pid \d+\), Steps')
+        self.assertRegex(self.browser.text('.status'), r'rank 1, ddp.py')
+        self.browser.keys('t')
+        self.wait('return batchlightTimeline.app.model.range !== null')
+        found = self.js('const {from, to, steps} = batchlightTimeline.app.model.range; return [from, to, steps.first]')
+        self.assertEqual(found, place[:3])
+        self.wait('return /^Step/.test(document.querySelector(".range-head").innerText)')
+        self.assertIn(f'Step {place[2]} of rank 1', self.browser.text('.range-head'))
+
+    def test_what_is_not_there_is_said(self):
+        self.view('--step', '9999', self.train)
+        self.wait('return document.querySelector(".warning") !== null')
+        self.assertEqual(self.browser.text('.warning'), 'This recording has no step 9999: its steps go from 0 to 7.')
+        self.browser.click('#dock-tab-range')
+        self.browser.type('[aria-label="first step"]', '2')
+        self.browser.type('[aria-label="last step"]', '9')
+        self.browser.keys('Enter')
+        self.assertEqual(self.browser.text('.range-panel [role=alert]'), 'This recording has no steps 2 to 9: its steps go from 0 to 7.')
+        self.js('location.hash = "step=2"')
+        self.wait('return document.querySelector(".warning") === null && batchlightTimeline.app.model.range?.steps.first === 2')
+
+    def test_a_file_that_is_replaced(self):
+        file = self.folder / 'other.batchlight'
+        shutil.copy(self.train, file)
+        self.view(file)
+        shutil.copy(RECORDINGS / 'h200_compile.batchlight', f'{file}.new')
+        pathlib.Path(f'{file}.new').rename(file)
+        self.wait('window.dispatchEvent(new Event("pointermove"));'
+                  'return /changed or replaced/.test(document.querySelector(".warning")?.innerText)')
+        self.browser.keys('Shift+m', 'x', 'Enter')
+        self.wait('return /^Not saved: /.test(document.querySelector(".notes-panel").innerText)')
+        self.assertFalse(pathlib.Path(f'{file}.notes.json').exists())
+        file.unlink()
+        self.wait('window.dispatchEvent(new Event("pointermove"));'
+                  'return /no longer there/.test(document.querySelector(".warning")?.innerText)')
+        self.assertTrue(all('notes_put' in error for error in self.browser.errors()))
+
+    def test_a_frame_leaves_the_focus(self):
+        page = self.folder / 'framed.html'
+        subprocess.run([BATCHLIGHT, 'view', '--html', page, self.train], check=True, stdout=subprocess.DEVNULL)
+        (self.folder / 'frame.html').write_text('<input autofocus><iframe width=900 height=600></iframe>')
+        self.browser.open_url('about:blank')
+        self.browser.open_url((self.folder / 'frame.html').as_uri())
+        self.js('document.querySelector("input").focus(); document.querySelector("iframe").srcdoc = arguments[0]', page.read_text())
+        self.wait('return document.querySelector("iframe").contentWindow.batchlightTimeline?.counts().items > 0')
+        self.assertEqual(self.js('return document.activeElement.tagName'), 'INPUT')
+
+    def test_a_link_with_its_token_opens_anywhere(self):
+        self.view('--at', '7.2s', self.train)
+        self.js('window.copied = []; navigator.clipboard.writeText = (text) => { copied.push(text); return Promise.resolve(); }')
+        for i in (1, 2):
+            self.browser.click('.link-menu summary')
+            self.browser.click(f'.link-menu p:nth-child({i}) button')
+        whole, place = self.js('return copied')
+        self.assertNotIn('token', place)
+        self.assertRegex(place, r'^#hash=\w+&from=\d+&to=\d+')
+        self.js('sessionStorage.clear()')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(whole)
+        self.wait('return window.batchlightTimeline?.counts().items > 0')
+        self.assertNotIn('token', self.js('return location.href'))
+
+    def test_without_a_gpu(self):
+        run = self.folder / 'cpu.batchlight'
+        subprocess.run([BATCHLIGHT, 'profile', '-o', run, sys.executable, '-c', 'import json'], check=True, capture_output=True)
+        self.view(run)
+        self.browser.keys('i')
+        self.wait('return document.querySelector(".status").innerText === "This recording has no work on a GPU, and so none of its idle time."')
+
     def test_two_runs(self):
         self.view(self.train, RECORDINGS / 'h200_compile.batchlight')
         self.wait('return batchlightTimeline.app.model.tracks.some(({run}) => run === 1)')
@@ -239,6 +346,11 @@ class Served(unittest.TestCase):
         self.wait('return document.querySelector(".compare-panel form") !== null')
         said = self.browser.text('.compare-panel [role=status]')
         self.assertRegex(said, r'^aligned at step \d+ of A .* and \d+ of B')
+        self.assertEqual(self.js('return document.querySelector("h1").textContent'), 'Atrain.batchlight (train.py)Bh200_compile.batchlight (co.py)')
+        # What is told of B stands on the axis too.
+        self.js('const {app} = batchlightTimeline; const run = app.model.runs[1]; app.actions.go(run, run.info.steps[0].first_ref + 2)')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.assertRegex(self.browser.text('.event-panel'), r'\d s of B, -?[\d.]+ m?s on the axis')
 
     def test_a_wrong_token_is_named(self):
         tool = subprocess.Popen([BATCHLIGHT, 'view', '--no-browser', str(self.train)], stdout=subprocess.PIPE,
@@ -251,6 +363,7 @@ class Served(unittest.TestCase):
         self.browser.open_url(url.split('#')[0] + '#token=' + '0' * 64)
         self.wait('return document.querySelector("[role=alert]") !== null')
         self.assertRegex(self.browser.text('[role=alert]'), 'URL|address|token')
+        self.assertIn('Open the printed address again', self.browser.text('main'))
         self.browser.errors()
 
     def test_a_file(self):

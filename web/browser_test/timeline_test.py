@@ -414,7 +414,7 @@ class Timeline(unittest.TestCase):
     def test_all_controls_have_names_and_size(self):
         self.select_longest_gap()
         unnamed = self.run_js(
-            'return [...document.querySelectorAll("button, input, [tabindex=\'0\']")].filter(e => !e.closest("[hidden], dialog:not([open])"))'
+            'return [...document.querySelectorAll("button, input, [tabindex=\'0\']")].filter(e => !e.closest("[hidden], dialog:not([open]), details:not([open]) > :not(summary)"))'
             '.filter(e => !(e.getAttribute("aria-label") || e.innerText || e.closest("label")?.innerText)).map(e => e.outerHTML)')
         self.assertEqual(unnamed, [])
         self.assertEqual(self.run_js('return [...document.querySelectorAll("canvas")].every(c => c.ariaHidden === "true")'), True)

@@ -86,6 +86,20 @@ export function count(value: number): string {
   return fixed(value, 0);
 }
 
+// "1 event", "2 events".
+export function plural(value: number, word: string): string {
+  return `${count(value)} ${word}${value === 1 ? "" : "s"}`;
+}
+
+const kEndings = new Map([["one", "st"], ["two", "nd"], ["few", "rd"]]);
+const kOrdinals = new Intl.PluralRules("en", {type: "ordinal"});
+
+// "longest", "2nd longest", "36th longest"; from 1.
+export function nthLongest(place: number): string {
+  if (place === 1) return "longest";
+  return `${count(place)}${kEndings.get(kOrdinals.select(place)) ?? "th"} longest`;
+}
+
 // A number of a column that stands alone; "–": none.
 export function numberText(column: Column, value: number|null): string {
   if (value === null) return "–";

@@ -1,6 +1,6 @@
 // Keeps the address telling what is shown, and goes where an address points.
 import type {App} from "./app";
-import {stepAt, typicalSteps} from "./data/steps";
+import {stepAt, stepsThereAre, typicalSteps} from "./data/steps";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
@@ -12,6 +12,8 @@ const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 
 export class Address {
   private timer = 0;
+  private written = "";
+  private settled = false;                // the first picture is chosen
   private waiting: UrlState|null = null;  // for what is not found yet
 
   constructor(private readonly app: App, state: UrlState) {
@@ -30,8 +32,9 @@ export class Address {
     const {app} = this;
     const {model} = app;
     const run = model.first;
+    app.unwarn("place");
     if (state.hash && state.hash !== run.info.hash) {
-      app.warn("This link was made for another recording; it shows nothing of this one.");
+      app.warn("This link was made for another recording; it shows nothing of this one.", "place");
       return;
     }
     if (!run.info.complete) {
@@ -53,6 +56,8 @@ export class Address {
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.sel) void app.actions.select(run, state.sel, state.from === undefined);
     if (kPlaces.every((key) => state[key] === undefined)) this.goToTypicalSteps();
+    if (!this.settled) model.settle();
+    this.settled = true;
   }
 
   // What is not told to go anywhere begins within the loop, not with start-up. A run that goes on
@@ -76,7 +81,8 @@ export class Address {
     const steps = model.first.info.steps[0];
     const i = steps?.number.indexOf(number) ?? -1;
     if (i < 0) {
-      app.warn(`This recording has no step ${number}.`);
+      app.warn(
+        `This recording has no step ${number}: ${stepsThereAre(model.first.info)}.`, "place");
       return;
     }
     app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
@@ -88,15 +94,22 @@ export class Address {
     const {model, motion} = this.app;
     const {from, to} = model.whole;
     if (at < from || at > to) {
-      this.app.warn(`This recording goes from ${moment(from, kSaidNs)} to ${moment(to, kSaidNs)}.`);
+      this.app.warn(
+        `This recording goes from ${moment(from, kSaidNs)} to ${moment(to, kSaidNs)}.`, "place");
       return;
     }
     const steps = model.first.info.steps[0];
-    const i = stepAt(model.first.info, at);
+    const i = stepAt(steps, at);
     const length = i >= 0 ? steps.to[i] - steps.from[i] : (model.whole.to - model.whole.from) / 100;
     motion.jump({from: at - length / 2, to: at + length / 2});
     model.mark = {from: at, to: at};
     model.changed("hover");
+  }
+
+  // The place that is shown, as the address has it.
+  get place(): string {
+    this.write();
+    return this.written;
   }
 
   private later(): void {
@@ -124,8 +137,9 @@ export class Address {
       pin: settled ? model.pinned : undefined,
       open: !settled ? undefined : [...model.open].map(([id, open]) => open ? id : -id - 1),
     };
+    this.written = formatUrl(state);
     try {
-      history.replaceState(null, "", formatUrl(state));
+      history.replaceState(null, "", this.written);
     } catch {
       // a page within another may not change its address
     }

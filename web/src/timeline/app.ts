@@ -1,6 +1,6 @@
 // Puts the timeline together: the drawing, the panels, keys and pointer, the address.
 import {h, longText} from "../dom";
-import {count, time} from "../format";
+import {count, plural, time} from "../format";
 import {themeButton} from "../theme";
 import {footnotes, lossBanner} from "../views/header_view";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
@@ -8,7 +8,6 @@ import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
 import {kGone} from "./data/http_source";
 import {CallError} from "./data/source";
-import {trackId} from "./data/track";
 import {Actions} from "./input/actions";
 import {Motion} from "./input/motion";
 import {Pointer} from "./input/pointer";
@@ -22,12 +21,15 @@ import type {DockPanel} from "./panels/dock";
 import {EventPanel} from "./panels/event_panel";
 import {EventsPanel} from "./panels/events_panel";
 import {HelpDialog} from "./panels/help_dialog";
+import {LinkMenu} from "./panels/link_menu";
 import {NotesPanel} from "./panels/notes_panel";
 import {RangePanel} from "./panels/range_panel";
 import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
 import type {RunView} from "./state/model";
+import {placeOf} from "./state/places";
+import type {Span} from "./state/viewport";
 import {framed} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
@@ -39,7 +41,13 @@ function headOf({info}: RunView): string {
   const steps =
     first?.count > 0 ? `, ${count(first.count)} steps${whose}, median ${time(first.median)}` : "";
   return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
-    count(info.events)} events${steps}`;
+    plural(info.events, "event")}${steps}`;
+}
+
+// Two runs of one program are told apart by their files.
+function titleOf({info: {title, source}}: RunView, withFile: boolean): string {
+  const file = source.split("/").pop() ?? source;
+  return withFile && title && title !== source ? `${file} (${title})` : title || source;
 }
 
 export class App {
@@ -56,6 +64,7 @@ export class App {
   readonly address: Address;
   readonly status = h("div", {class: "status", role: "status", "aria-live": "polite"});
   private readonly banner = h("div", {class: "banners"});
+  private readonly warnings = new Map<string, HTMLElement>();  // by kind
   // The first picture comes before what takes longer to find.
   private readonly working =
     h("span", {class: "muted working", role: "status"}, "finding steps, phases and gaps …");
@@ -76,8 +85,8 @@ export class App {
       show: () => this.dock.show("search"),
     });
     this.range = new RangePanel(model);
-    this.notes =
-      new NotesPanel(model, (span) => this.motion.to({from: span.from - 1e6, to: span.to + 1e6}));
+    const goTo = (span: Span): void => this.motion.to({from: span.from - 1e6, to: span.to + 1e6});
+    this.notes = new NotesPanel(model, goTo, () => this.stage.region.focus());
     this.dock = new Dock(this.panels());
     const tooltip = new Tooltip(model);
     this.pointer = new Pointer(model, this.stage, this.motion, {
@@ -88,11 +97,11 @@ export class App {
     new Keyboard(this);
     this.build(tooltip.element);
     this.listen();
-    this.live =
-      new Live(model, this.motion, connection, (text) => this.warn(text), () => this.drawHead());
+    this.live = new Live(
+      model, this.motion, connection, (text, kind) => this.warn(text, kind), () => this.drawHead());
     connection.listen((reach) => {
-      if (reach === "gone") this.warn(kGone).classList.add("gone");
-      else this.banner.querySelector(".warning")?.remove();
+      if (reach === "gone") this.warn(kGone, "gone");
+      else this.unwarn("gone");
     });
     this.address = new Address(this, state);
     if (runs.length > 1) this.dock.show("compare");
@@ -137,20 +146,24 @@ export class App {
     const titles =
       this.model.runs.map((run, i) => h("span", {class: "run-title"},
                             this.model.runs.length > 1 ? h("b", {class: "run"}, "AB"[i]) : null,
-                            longText(run.info.title || run.info.source)));
+                            longText(titleOf(run, this.model.runs.length > 1))));
     const keys = h("button",
       {type: "button", class: "quiet", "aria-label": "List of keys", click: () => this.help.show()},
       "?");
+    const isStatic = this.model.first.source.isStatic;
+    const link = new LinkMenu(isStatic, () => this.address.place, (text) => this.say(text)).element;
     document.body.classList.add("timeline");
     document.body.replaceChildren(
       h("header", {class: "timeline-bar"}, h("b", {class: "brand"}, "batchlight"),
-        h("h1", {}, ...titles), this.span, this.working, this.search.input, keys, themeButton()),
+        h("h1", {}, ...titles), this.span, this.working, this.search.input, link, keys,
+        themeButton()),
       this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
     document.title = `${info.title || info.source} - timeline`;
     this.drawHead();
-    // A report keeps the focus until its reader goes into the timeline, and has little room.
+    // A report and a notebook keep the focus until their reader goes into the timeline; a report
+    // has little room.
     if (this.embedded) this.dock.setOpen(false);
-    else this.stage.region.focus({preventScroll: true});
+    if (window.parent === window) this.stage.region.focus({preventScroll: true});
   }
 
   // What grows with a run that goes on, and with what is found after the first picture.
@@ -170,7 +183,7 @@ export class App {
       : null;
     const shown = [lossBanner(info.losses), left, footnotes(info.losses)].filter(
       (one): one is HTMLElement => one !== null);
-    this.banner.replaceChildren(...shown);
+    this.banner.replaceChildren(...shown, ...this.warnings.values());
   }
 
   private listen(): void {
@@ -207,15 +220,15 @@ export class App {
   // The selected event in words, for who does not see it.
   private tell(): void {
     const {run, event} = this.model.selected!;
-    const track = this.model.tracks.find(({id}) => id === trackId(run.index, event.track ?? -1));
     const step = event.step ? `, step ${event.step.number}` : "";
     this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${time(event.from)}${
-      step}, ${track?.name ?? ""}, depth ${event.depth}`);
+      step}, ${placeOf(this.model, run, event)}, depth ${event.depth}`);
   }
 
   stepRange(): void {
     const step = this.actions.stepAt();
-    if (step === null || !this.range.showSteps(step, step)) this.say("There is no step here.");
+    if (step) this.model.setRange(step);
+    else this.say("There is no step here.");
   }
 
   note(): void {
@@ -232,13 +245,19 @@ export class App {
     this.status.textContent = text;
   }
 
-  // Something is wrong that the reader should see.
-  warn(text: string): HTMLElement {
-    const old = this.banner.querySelector(".warning");
-    const box = h("aside", {class: "banner loss warning", role: "alert"}, text);
-    if (old) old.replaceWith(box);
-    else this.banner.append(box);
-    return box;
+  // Something is wrong that the reader should see; of each kind the last.
+  warn(text: string, kind = "wrong"): void {
+    if (this.warnings.get(kind)?.textContent === text) return;
+    this.unwarn(kind);
+    if (text === "") return;
+    const box = h("aside", {class: `banner loss warning ${kind}`, role: "alert"}, text);
+    this.warnings.set(kind, box);
+    this.banner.append(box);
+  }
+
+  unwarn(kind: string): void {
+    this.warnings.get(kind)?.remove();
+    this.warnings.delete(kind);
   }
 
   get listeners(): Listeners {

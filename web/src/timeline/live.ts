@@ -12,7 +12,13 @@ const kGrowingMs = 1000;
 const kGoneMs = 2000;
 const kCompleteMs = 5000;
 const kUsedMs = 60_000;  // how long a page counts as used after the last key or move
-const kAtEnd = 0.98;     // of the run: who looks at its end goes along with it
+const kChanged = {
+  replaced:
+    "was changed or replaced since it was read. What is shown is what it was before, and notes " +
+    "are not saved: start batchlight view anew to see what it is now.",
+  removed: "is no longer there. What is shown was read before, and notes are not saved.",
+};
+const kAtEnd = 0.98;  // of the run: who looks at its end goes along with it
 
 export class Live {
   private timer = 0;
@@ -20,7 +26,8 @@ export class Live {
   private missed = false;  // the server was gone since the last look
 
   constructor(private readonly model: Model, private readonly motion: Motion,
-    private readonly connection: Connection, private readonly say: (text: string) => void,
+    private readonly connection: Connection,
+    private readonly say: (text: string, kind?: string) => void,
     private readonly onNew: () => void) {
     if (model.first.source.isStatic) return;
     document.addEventListener("visibilitychange", () => this.later());
@@ -58,10 +65,19 @@ export class Live {
         this.model.runs.filter(({index, info}) => runs[index].generation !== info.generation);
       if (old.length > 0 || this.missed) await this.renew();
       this.missed = false;
+      this.tellChanges(runs);
     } catch (error) {
       if ((error as CallError).code !== "gone") this.say((error as Error).message);
     }
     this.later();
+  }
+
+  // What is shown was read from a file that is no more.
+  private tellChanges(runs: StatusAnswer["runs"]): void {
+    runs.forEach(({source, changed = ""}, i) => {
+      const words = changed && `${source} ${kChanged[changed]}`;
+      this.say(words, `changed-${i}`);
+    });
   }
 
   // Reads anew what the runs are; also after the server said that an answer is of an older state.

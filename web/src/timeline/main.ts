@@ -4,6 +4,7 @@ import {applyStoredTheme} from "../theme";
 import {App} from "./app";
 import {openRuns} from "./data/open_run";
 import {keepToken} from "./data/http_source";
+import type {CallError} from "./data/source";
 import {Connection} from "./data/connection";
 import type {UrlState} from "./state/url_state";
 import {formatUrl, parseUrl} from "./state/url_state";
@@ -49,9 +50,18 @@ async function start(): Promise<void> {
 }
 
 function failed(error: Error): void {
+  const help = (error as CallError).code === "token" ? kNoToken : [];
   document.body.replaceChildren(h("main", {class: "opening"}, h("h1", {}, "batchlight"),
-    h("p", {class: "bad", role: "alert"}, error.message)));
+    h("p", {class: "bad", role: "alert"}, error.message), ...help.map((text) => h("p", {}, text))));
 }
+
+const kNoToken = [
+  "A run is shown only to who has its token. It is in the address that batchlight view printed " +
+    "(http://127.0.0.1:…/#token=…), and leaves the address bar once the page is open, so that an address " +
+    "that is copied from there opens nothing in another tab.",
+  "Open the printed address again, as a whole. Or, in the tab that shows the run: Link, " +
+    "\u201cCopy address with its token\u201d.",
+];
 
 applyStoredTheme();
 copyWholeNames();

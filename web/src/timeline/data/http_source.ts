@@ -28,6 +28,12 @@ function token(): string {
   }
 }
 
+// What opens this page at a place in any tab, with the token that this one has.
+export function addressOf(place: string): string {
+  const rest = place.replace(/^#/, "");
+  return `${location.origin}${location.pathname}#token=${token()}${rest ? "&" : ""}${rest}`;
+}
+
 export const kGone =
   "batchlight view does not answer: it was ended, or ended by itself (--idle), or the way to it is cut (ssh). " +
   "What is on the screen stays. This page asks again every two seconds and goes on when it answers; " +

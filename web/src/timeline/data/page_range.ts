@@ -63,11 +63,12 @@ export function pageRange(run: RunAnswer, events: PageEvents, nameOf: (id: numbe
 
 function spanOf(run: RunAnswer,
   asked: {from?: number|string; to?: number | string; first_step?: number; last_step?: number}) {
-  if (asked.first_step === undefined) return {from: Number(asked.from), to: Number(asked.to)};
+  if (asked.from !== undefined) return {from: Number(asked.from), to: Number(asked.to)};
   const steps = run.steps[0];
+  const first = asked.first_step ?? 0;
   return {
-    from: steps.from[steps.number.indexOf(asked.first_step)],
-    to: steps.to[steps.number.indexOf(asked.last_step ?? asked.first_step)],
+    from: steps.from[steps.number.indexOf(first)],
+    to: steps.to[steps.number.indexOf(asked.last_step ?? first)],
   };
 }
 

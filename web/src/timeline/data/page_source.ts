@@ -8,7 +8,7 @@ import {PageSearch} from "./page_search";
 import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
-import {stepAt} from "./steps";
+import {stepAt, stepsOf} from "./steps";
 import type {Source} from "./source";
 import {CallError} from "./source";
 import {itemsIn} from "./view_query";
@@ -98,9 +98,11 @@ export class PageSource implements Source {
       throw new CallError(
         "unknown", "This event is not in the page: it was left out to keep the file small.");
     const of = tableOf(this.run, ref);
-    const {number, from, to} = this.run.steps[0] ?? {number: [], from: [], to: []};
-    const i = stepAt(this.run, found.from);
-    const step = i < 0 ? null : {number: number[i], from: from[i], to: to[i]};
+    const track = this.run.tracks.find(({id}) => id === found.track);
+    const steps = track && stepsOf(this.run, track.group);
+    const i = stepAt(steps, found.from);
+    const step =
+      steps && i >= 0 ? {number: steps.number[i], from: steps.from[i], to: steps.to[i]} : null;
     return {
       ...found,
       row: ref - (of?.first_ref ?? 0),

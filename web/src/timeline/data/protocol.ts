@@ -13,6 +13,7 @@ export interface RunStatus {
   progress: number;
   doing: string;
   error: string;
+  changed?: ""|"replaced"|"removed";  // the file since it was read
 }
 
 export interface StatusAnswer {

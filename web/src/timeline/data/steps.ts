@@ -1,5 +1,5 @@
 // Steps of the training processes of a run.
-import type {Ref, RunAnswer} from "./protocol";
+import type {Ref, RunAnswer, StepsInfo} from "./protocol";
 import type {RunView} from "../state/model";
 import type {Span} from "../state/viewport";
 
@@ -44,10 +44,26 @@ export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; l
   return {first, last: first + shown - 1};
 }
 
-// The step of the first training process that a time lies in, by its place; -1: none.
-export function stepAt({steps}: RunAnswer, time: number): number {
-  const first = steps[0];
-  if (!first) return -1;
-  const i = firstEnding(first.to, time);
-  return i < first.from.length && first.from[i] <= time ? i : -1;
+// The step that a time lies in, by its place; -1: none.
+export function stepAt(steps: StepsInfo|undefined, time: number): number {
+  if (!steps) return -1;
+  const i = firstEnding(steps.to, time);
+  return i < steps.from.length && steps.from[i] <= time ? i : -1;
+}
+
+// The steps of the process that a group is, or is in; undefined: it trains nothing.
+export function stepsOf({steps, groups}: RunAnswer, group: number): StepsInfo|undefined {
+  for (let at = group; at >= 0; at = groups.find(({id}) => id === at)?.parent ?? -1) {
+    const own = steps.find((one) => one.group === at);
+    if (own) return own;
+  }
+  return undefined;
+}
+
+// "its steps go from 0 to 84", of the first training process.
+export function stepsThereAre({steps}: RunAnswer): string {
+  const {number} = steps[0] ?? {number: []};
+  if (number.length === 0) return "it has no steps";
+  return number.length === 1 ? `its only step is ${number[0]}`
+                             : `its steps go from ${number[0]} to ${number[number.length - 1]}`;
 }

@@ -1,9 +1,10 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
-import {count} from "../../format";
+import {count, nthLongest} from "../../format";
 import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
-import {stepAt} from "../data/steps";
+import {stepAt, stepsOf} from "../data/steps";
+import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
-import type {Model, RunView} from "../state/model";
+import type {Model, Range, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
 import {framed, lengthOf} from "../state/viewport";
 import type {Stage} from "../stage/stage";
@@ -12,6 +13,8 @@ import type {Motion} from "./motion";
 const kLeastPx = 6;  // an event narrower than this is zoomed to
 const kRoom = 6;     // how much of its length is shown around it then
 const kMostLinks = 200;
+const kGpuKinds = ["idle", "stream"];
+const kNoGpu = "This recording has no work on a GPU, and so none of its idle time.";
 
 // The links that the last one was one of: those of an event in one direction, of all that it has.
 interface Followed {
@@ -115,6 +118,7 @@ export class Actions {
                                     {...wanted, at: String(Math.round(this.at(run))), direction}));
     if (!found) return;
     if (found.event) return this.go(run, found.event.ref);
+    if (wanted.kind === "gap" && !this.hasGpu(run)) return this.say(kNoGpu);
     const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
     this.say(`${what} ${direction > 0 ? "after" : "before"} this.`);
   }
@@ -125,10 +129,14 @@ export class Actions {
       await this.last(() => run.source.call<LongestAnswer>("longest", {...wanted, nth}));
     if (!found) return;
     this.model.searched = null;
-    if (!found.event) return this.say(noneOf(wanted, found.count));
+    if (!found.event) return this.say(noneOf(wanted, found.count, this.hasGpu(run)));
     if (found.steps !== undefined) this.model.searched = {run, nth, ...found, event: found.event};
-    this.say(`${count(nth + 1)}. longest of ${count(found.count)}`);
+    this.say(`${nthLongest(nth + 1)} of ${count(found.count)}`);
     this.go(run, found.event.ref);
+  }
+
+  private hasGpu({info}: RunView): boolean {
+    return info.tracks.some(({kind}) => kGpuKinds.includes(kind));
   }
 
   nextSame(direction: 1|- 1): void {
@@ -262,19 +270,24 @@ export class Actions {
     else this.say("Select an event first.");
   }
 
-  // The step of the selected event, or of the middle of the window.
-  stepAt(): number|null {
-    const run = this.model.first;
-    const steps = run.info.steps[0];
-    const {selected} = this.model;
-    if (selected?.event.step && selected.run === run) return selected.event.step.number;
-    const at = this.at(run);
-    const i = stepAt(run.info, at);
-    return i < 0 ? null : steps.number[i];
+  // The step of the selected event, as its own process has it; else of the middle of the window.
+  stepAt(): Range|null {
+    const {model, run} = this;
+    const {event} = model.selected ?? {};
+    const track = event && run.info.tracks.find(({id}) => id === event.track);
+    const steps = (track && stepsOf(run.info, track.group)) ?? run.info.steps[0];
+    const i = stepAt(steps, this.at(run));
+    if (i < 0) return null;
+    return {
+      from: steps.from[i] + run.offset,
+      to: steps.to[i] + run.offset,
+      steps: {first: steps.number[i], last: steps.number[i], of: whoseSteps(model, run, steps)},
+    };
   }
 }
 
-function noneOf({kind}: Wanted, known: number): string {
+function noneOf({kind}: Wanted, known: number, hasGpu: boolean): string {
+  if (kind === "gap" && !hasGpu) return kNoGpu;
   const what = kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name";
   return known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`;
 }

@@ -1,7 +1,8 @@
-// Keys act while the timeline has the focus, and nowhere else.
+// Keys act wherever the focus is, as a click on a button or a panel takes it along; except where
+// text is typed, and for what the element with the focus does with a key.
 import type {App} from "../app";
 import type {Action} from "./keys";
-import {actionOf} from "./keys";
+import {actionOf, isTaken} from "./keys";
 
 const kZoom = 0.6;
 const kPan = 0.18;  // of the window
@@ -11,16 +12,21 @@ export class Keyboard {
 
   constructor(private readonly app: App) {
     this.does = {...this.moves(), ...this.events(), ...this.tools()};
-    app.stage.region.addEventListener("keydown", (event) => this.press(event));
     document.addEventListener("keydown", (event) => {
-      // Ctrl+P and ? work wherever no text is typed.
-      const typing = event.target instanceof HTMLInputElement;
-      const action = actionOf(event);
-      if (event.defaultPrevented || typing ||
-        (action !== "tracks" && action !== "help" && action !== "search"))
+      // Only who goes by keys from one to the next needs to see that the rows are reached.
+      if (event.key === "Tab") document.body.classList.add("by-keys");
+      const at = event.target as HTMLElement;
+      if (event.defaultPrevented || app.help.element.open || isTaken(event.key, {
+            tag: at.tagName,
+            type: at.getAttribute?.("type") ?? "",
+            role: at.getAttribute?.("role") ?? "",
+            editable: at.isContentEditable,
+          }))
         return;
       this.press(event);
     });
+    document.addEventListener(
+      "pointerdown", () => document.body.classList.remove("by-keys"), {capture: true});
   }
 
   private press(event: KeyboardEvent): void {

@@ -143,7 +143,29 @@ export interface Pressed {
 
 const kInSearch: readonly Action[] = ["find_next", "find_previous"];
 
-// What a key does while the timeline has the focus.
+// What has the focus, as far as keys of its own go.
+export interface Focused {
+  tag: string;  // "INPUT"
+  type: string;
+  role: string;
+  editable: boolean;
+}
+
+const kNoText = ["checkbox", "radio", "button", "submit", "range"];  // types of <input>
+const kPressed = ["BUTTON", "A", "SUMMARY"];                         // by Enter
+const kArrowRoles = ["tab", "separator"];                            // go by arrows themselves
+const kMoves = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+// Whether a key belongs to what has the focus, not to the timeline: all that types, Enter on what
+// it presses, arrows between tabs.
+export function isTaken(key: string, {tag, type, role, editable}: Focused): boolean {
+  if (editable || tag === "TEXTAREA" || tag === "SELECT") return true;
+  if (tag === "INPUT") return !kNoText.includes(type) || key === "Enter";
+  if (key === "Enter") return kPressed.includes(tag) || role === "tab";
+  return kArrowRoles.includes(role) && kMoves.includes(key);
+}
+
+// What a key does in the timeline.
 export function actionOf(pressed: Pressed): Action|null {
   if (pressed.altKey) return null;
   const ctrl = pressed.ctrlKey || pressed.metaKey;

@@ -60,6 +60,7 @@ export class Dock {
 
   show(id: string, open = true): void {
     this.shown = id;
+    this.element.dataset.shown = id;
     this.element.classList.remove("waiting");
     this.panels.forEach((panel, i) => {
       const chosen = panel.id === id;
@@ -90,6 +91,7 @@ export class Dock {
     const resize = (height: number): void => {
       const most = window.innerHeight * 0.8;
       this.element.classList.remove("waiting");
+      this.element.classList.add("sized");
       this.element.style.height = `${Math.min(most, Math.max(kLeastPx, height))}px`;
     };
     grip.addEventListener("pointerdown", (event) => grip.setPointerCapture(event.pointerId));

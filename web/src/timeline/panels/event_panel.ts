@@ -1,10 +1,11 @@
 // All that is known of the selected event, with ways to the events that it belongs to.
 import {h, longName} from "../../dom";
-import {bytes, count, percent, time} from "../../format";
+import {bytes, count, nthLongest, percent, plural, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
 import {moment} from "../draw/ruler";
 import {meanwhileOf} from "./meanwhile";
 import type {Model, RunView} from "../state/model";
+import {placeOf, runLetter} from "../state/places";
 
 export interface EventActions {
   go(run: RunView, ref: Ref): void;
@@ -32,16 +33,19 @@ const kTouch = matchMedia("(pointer: coarse)").matches;
 
 export class EventPanel {
   readonly element = h("div", {class: "event-panel"});
+  private offset = 0;  // of the run, that is shown
 
   constructor(private readonly model: Model, private readonly actions: EventActions) {
     model.listen((change) => {
-      if (change === "selection") this.draw();
+      const moved = (this.model.selected?.run.offset ?? 0) !== this.offset;
+      if (change === "selection" || (change === "layout" && moved)) this.draw();
     });
     this.draw();
   }
 
   private draw(): void {
     const {selected} = this.model;
+    this.offset = selected?.run.offset ?? 0;
     if (!selected) {
       this.element.replaceChildren(h("p", {class: "muted"},
         kTouch ? "Tap an event. Two fingers zoom, one moves."
@@ -50,7 +54,7 @@ export class EventPanel {
     }
     const {run, event} = selected;
     const around = this.around(run, event);
-    this.element.replaceChildren(this.facts(event), around);
+    this.element.replaceChildren(this.facts(run, event), around);
     void this.addMeanwhile(around, run, event);
   }
 
@@ -70,14 +74,23 @@ export class EventPanel {
       longName(name || "(no name)"));
   }
 
-  private facts(event: EventAnswer): HTMLElement {
+  // By the run's clock, and by the axis where that is another's.
+  private startText({offset}: RunView, from: number): string {
+    if (offset === 0) return moment(from, 1);
+    const {runs} = this.model;
+    return `${moment(from, 1)} of ${runLetter({runs}, runs[1])}, ${
+      moment(from + offset, 1)} on the axis`;
+  }
+
+  private facts(run: RunView, event: EventAnswer): HTMLElement {
     const length = event.to - event.from;
     const rows: [string, string|HTMLElement][] = [
       [
         "duration",
         event.open ? `${time(length)}, still open when the recording ended` : time(length)
       ],
-      ["start", moment(event.from, 1)],
+      ["start", this.startText(run, event.from)],
+      ["where", placeOf(this.model, run, event)],
     ];
     if (event.step)
       rows.push(
@@ -85,14 +98,15 @@ export class EventPanel {
     // The causes of a gap make it up, so that it has no time of its own.
     if (event.children && event.children.count > 0 && event.table !== "gpu_idle") {
       const {count: inside, self} = event.children;
-      rows.push(
-        ["inside", `${count(inside)} events, own time ${time(self)} (${percent(self, length)})`]);
+      rows.push([
+        "inside", `${plural(inside, "event")}, own time ${time(self)} (${percent(self, length)})`
+      ]);
     }
     const same = event.same_name;
     if (same && same.count > 1) {
       rows.push([
         "of this name",
-        `${count(same.rank)}. longest of ${count(same.count)}${kCounted[event.table] ?? ""}, ${
+        `${nthLongest(same.rank)} of ${count(same.count)}${kCounted[event.table] ?? ""}, ${
           time(same.total)} together, mean ${time(same.lengths / same.count)}`
       ]);
     }
@@ -113,7 +127,7 @@ export class EventPanel {
       return null;
     const {run, nth, steps, outside} = searched;
     const part = steps ? `that begin in the ${count(steps)} steps that count` : "of the whole run";
-    const words = `${count(nth + 1)}. longest of ${count(searched.count)} gaps ${part}`;
+    const words = `${nthLongest(nth + 1)} of ${count(searched.count)} gaps ${part}`;
     const others =
       (outside ?? [])
         .flatMap(({event: {ref, from, to}, where}, i) => [i > 0 ? ", " : "; longer: ",

@@ -16,7 +16,8 @@ export class NotesPanel {
   // not read; those that are known and gone were deleted here.
   private readonly known = new Set<string>();
 
-  constructor(private readonly model: Model, private readonly go: (span: Span) => void) {
+  constructor(private readonly model: Model, private readonly go: (span: Span) => void,
+    private readonly leave: () => void) {
     this.element.append(this.said, this.list);
     this.draw();
     void this.load();
@@ -96,10 +97,18 @@ export class NotesPanel {
       "aria-label": `Note at ${moment(note.from, 1000)}`,
       placeholder: "What is here?"
     });
-    input.addEventListener("change", () => {
+    // At once: what is typed stays, whatever takes the field away before its end is told.
+    input.addEventListener("input", () => {
       note.text = input.value;
+    });
+    input.addEventListener("change", () => {
       this.model.changed("notes");
       this.save();
+    });
+    input.addEventListener("keydown", (event) => {
+      if ((event.key !== "Enter" && event.key !== "Escape") || event.isComposing) return;
+      event.preventDefault();
+      this.leave();
     });
     const go = h("button", {type: "button", class: "quiet", click: () => this.go(note)},
       moment(note.from, 1000));

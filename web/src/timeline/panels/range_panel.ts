@@ -3,9 +3,11 @@ import {h} from "../../dom";
 import {time} from "../../format";
 import {Table} from "../../table";
 import {tabs} from "../../views/tabs";
-import type {RangeAnswer, RangeTable} from "../data/protocol";
+import type {RangeAnswer, RangeTable, RunAnswer} from "../data/protocol";
+import {stepsThereAre} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Model, Range, RunView} from "../state/model";
+import {runLetter} from "../state/places";
 import {csvOf, joined, tableOf, textOf} from "./range_data";
 
 const kRows = 12;
@@ -41,23 +43,42 @@ export class RangePanel {
   }
 
   private makeForm(): HTMLElement {
-    const run = this.model.first;
+    const {model} = this;
     const show = (event: Event): void => {
       event.preventDefault();
       const [from, to] = [this.from, this.to].map((input) => Number(input.value) * 1e6);
-      if (to > from) this.model.setRange({from, to});
+      if (to > from) model.setRange({from, to});
+      else this.refuse("The second time is not after the first.");
     };
     const showSteps = (event: Event): void => {
       event.preventDefault();
       const first = Number(this.firstStep.value);
-      this.showSteps(first, this.lastStep.value === "" ? first : Number(this.lastStep.value));
+      const last = this.lastStep.value === "" ? first : Number(this.lastStep.value);
+      if (this.showSteps(first, last)) return;
+      const asked = first === last ? `step ${first}` : `steps ${first} to ${last}`;
+      this.refuse(`This recording has no ${asked}: ${stepsThereAre(model.first.info)}.`);
     };
     const button = (): HTMLElement => h("button", {type: "submit", class: "quiet"}, "Show");
-    const steps = (run.info.steps[0]?.count ?? 0) > 0;
+    const steps =
+      h("form", {submit: showSteps}, "steps", this.firstStep, "–", this.lastStep, button());
+    // They are found after the first picture, or are yet to come.
+    const showWhereThereAre = (): void => {
+      steps.hidden = (model.first.info.steps[0]?.count ?? 0) === 0;
+    };
+    showWhereThereAre();
+    model.listen((change) => {
+      if (change === "run") showWhereThereAre();
+    });
     return h("div", {class: "range-forms"},
-      h("form", {submit: show}, this.from, "–", this.to, "ms", button()),
-      steps ? h("form", {submit: showSteps}, "steps", this.firstStep, "–", this.lastStep, button())
-            : null);
+      h("form", {submit: show}, this.from, "–", this.to, "ms", button()), steps);
+  }
+
+  // What was typed stays to be mended.
+  private refuse(why: string): void {
+    this.abort?.abort();
+    this.head.replaceChildren();
+    this.result.removeAttribute("aria-busy");
+    this.result.replaceChildren(h("p", {class: "bad", role: "alert"}, why));
   }
 
   // Selects whole steps; false: there are no such steps.
@@ -109,23 +130,27 @@ export class RangePanel {
   }
 
   private async ask(range: Range, signal: AbortSignal, tables?: string[]): Promise<void> {
-    const answers =
-      await Promise.all(this.model.runs.map((run) => ask(run, range, signal, tables)));
-    if (!signal.aborted) this.show(range, answers);
+    const {runs} = this.model;
+    const having = runs.filter(({info}) => hasSteps(info, range));
+    const without = runs.filter((run) => having.length > 0 && !having.includes(run));
+    const answers = await Promise.all(
+      (having.length > 0 ? having : runs).map((run) => ask(run, range, signal, tables)));
+    const lacking = without.map(
+      (run) => `${runLetter(this.model, run)} has no such steps: ${stepsThereAre(run.info)}`);
+    if (!signal.aborted) this.show(range, answers, lacking);
   }
 
-  private show(range: Range, answers: RangeAnswer[]): void {
+  private show(range: Range, answers: RangeAnswer[], lacking: string[]): void {
     const [a, b] = answers;
     const tables = b ? a.tables.map((table) => {
       const other = b.tables.find(({key}) => key === table.key);
       return other ? joined(table, other) : table;
     })
                      : a.tables;
-    const words = range.steps ? (range.steps.first === range.steps.last
-                                    ? `Step ${range.steps.first}`
-                                    : `Steps ${range.steps.first} – ${range.steps.last}`)
+    const words = range.steps ? stepsText(range.steps)
                               : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
-    const notes = [...new Set(answers.flatMap((answer) => answer.notes))].join("; ");
+    const notes =
+      [...new Set([...lacking, ...answers.flatMap((answer) => answer.notes)])].join("; ");
     this.head.title = notes;  // on one line, so that the tables have the room
     this.head.replaceChildren(
       h("b", {}, words), `, ${time(range.to - range.from)} `, h("span", {class: "muted"}, notes));
@@ -146,6 +171,16 @@ export class RangePanel {
     buttons[Math.max(0, keys.indexOf(this.chosen))]?.click();
     buttons.forEach((button, i) => button.addEventListener("click", () => (this.chosen = keys[i])));
   }
+}
+
+function stepsText({first, last, of}: NonNullable<Range["steps"]>): string {
+  const whose = of ? ` of ${of}` : "";
+  return first === last ? `Step ${first}${whose}` : `Steps ${first} – ${last}${whose}`;
+}
+
+function hasSteps({steps}: RunAnswer, {steps: asked}: Range): boolean {
+  const numbers = steps[0]?.number ?? [];
+  return !asked || (numbers.includes(asked.first) && numbers.includes(asked.last));
 }
 
 async function ask(

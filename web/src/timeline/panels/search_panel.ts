@@ -1,6 +1,6 @@
 // Search by name: what was found, where in the run it lies, and one step to each of it.
 import {h, longName} from "../../dom";
-import {count, percent, time} from "../../format";
+import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
 import type {Model} from "../state/model";
 
@@ -99,7 +99,7 @@ export class SearchPanel {
       (label, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, label));
     // Of several names some lie within others.
     const several = answer.matches.length > 1;
-    const words = `${count(answer.events)} events, ${time(answer.total)} ${
+    const words = `${plural(answer.events, "event")}, ${time(answer.total)} ${
                     several ? "as a sum over names (one may run within another)" : "together"}` +
       (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
     this.element.replaceChildren(h("p", {role: "status"}, words),

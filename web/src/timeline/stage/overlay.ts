@@ -5,6 +5,7 @@ import type {Lane} from "../state/layout";
 import type {Model, RunView} from "../state/model";
 import {trackId} from "../data/track";
 import type {CanvasLayer} from "./canvas_layer";
+import {markInk} from "./ruler_view";
 
 export function drawOverlay(
   layer: CanvasLayer, model: Model, lanes: readonly Lane[], inks: Inks): void {
@@ -17,7 +18,7 @@ export function drawOverlay(
   if (empty) return;
   for (const note of model.notes)
     line(target, view.x(note.from), layer.height, inks.page.bad, [2, 3]);
-  if (model.mark) shade(target, model, model.mark, layer, inks.page.muted);
+  if (model.mark) shade(target, model, model.mark, layer, markInk(model, inks));
   if (model.range) shade(target, model, model.range, layer, inks.page.accent);
   if (hover) outline(target, model, lanes, {...hover, track: hover.track.id}, inks.page.text, 1);
   if (!selected) return;

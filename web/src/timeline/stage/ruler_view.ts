@@ -12,6 +12,7 @@ const kLabelGap = 8;
 const kTimeY = 11;
 const kStepY = 27;
 const kShortTick = 3;  // below the names
+const kArrowPx = 6;
 
 export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: string): void {
   const target = layer.clear();
@@ -86,10 +87,25 @@ function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
   }
 }
 
+// A moment has no width that is seen.
+export function markInk({mark}: Model, {page}: Inks): string {
+  return mark && mark.from === mark.to ? page.text : page.muted;
+}
+
+// Of a moment, which has no width of its own.
+function arrow(target: CanvasRenderingContext2D, x: number, color: string): void {
+  target.fillStyle = color;
+  target.beginPath();
+  target.moveTo(x - kArrowPx, kRulerHeight - kArrowPx);
+  target.lineTo(x + kArrowPx, kRulerHeight - kArrowPx);
+  target.lineTo(x, kRulerHeight);
+  target.fill();
+}
+
 function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
   const {view} = model;
-  for (const [span, color] of [[model.mark, inks.page.muted], [model.range, inks.page.accent]] as
-    const) {
+  for (const [span, color] of [
+         [model.mark, markInk(model, inks)], [model.range, inks.page.accent]] as const) {
     if (!span) continue;
     const [from, to] = [Math.max(-1, view.x(span.from)), Math.min(view.width + 1, view.x(span.to))];
     if (to < 0 || from > view.width) continue;
@@ -98,10 +114,12 @@ function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     target.fillRect(from, 0, to - from, kRulerHeight);
     target.globalAlpha = 1;
     target.fillRect(from, kRulerHeight - 3, Math.max(1, to - from), 3);
-    const text = time(span.to - span.from);
+    const isMoment = span.from === span.to;
+    if (isMoment) arrow(target, from, color);
+    const text = isMoment ? moment(span.from, 1) : time(span.to - span.from);
     const width = target.measureText(text).width;
-    if (to - from < width + 12) continue;
-    const middle = (from + to - width) / 2;
+    if (!isMoment && to - from < width + 12) continue;
+    const middle = isMoment ? from + kArrowPx + 3 : (from + to - width) / 2;
     target.fillStyle = inks.page.surface;
     target.fillRect(middle - 3, kStepY - 8, width + 6, 14);
     target.fillStyle = inks.page.text;

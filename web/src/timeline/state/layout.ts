@@ -26,10 +26,14 @@ const kHeadingHeight = 26;
 const kCounterHeight = 42;
 const kGap = 5;  // below a track
 
+const kQuietId = 2 ** 22;  // added to a group's id
+const kFewQuiet = 3;       // so many have their rows
+
 export interface Choices {
   open: ReadonlyMap<number, boolean>;  // by id, of tracks that the reader folded or unfolded
   pinned: readonly number[];           // ids
   filter: string;                      // of track names; "": all
+  quiet?: ReadonlySet<number>;         // ids, of tracks with nothing to show yet
 }
 
 export function layOut(tracks: readonly Track[], choices: Choices): Layout {
@@ -45,13 +49,46 @@ export function layOut(tracks: readonly Track[], choices: Choices): Layout {
     const block = blockOf(track, level, folds, open, top);
     blocks.push(block);
     top += block.height;
-    if (open)
-      for (const child of inside) add(child, level + 1);
+    if (!open) return;
+    const quiet = quietOf(track, inside, choices);
+    for (const child of inside) {
+      if (!quiet.includes(child)) add(child, level + 1);
+      if (child !== quiet[0]) continue;
+      const line = gathered(track, quiet);
+      children.set(line.id, quiet);
+      add(line, level + 1);
+    }
   };
   for (const track of children.get(-1) ?? []) add(track, 0);
   const pinned = pinnedBlocks(tracks, choices);
   const last = pinned[pinned.length - 1];
   return {pinned, pinnedHeight: last ? last.top + last.height : 0, blocks, height: top};
+}
+
+// Those of a group that have nothing to show and would push away what has: they stand in one line.
+function quietOf(group: Track, inside: readonly Track[], choices: Choices): Track[] {
+  if (!choices.quiet || choices.filter !== "" || isGathered(group)) return [];
+  const found = inside.filter(({id}) => choices.quiet!.has(id) && !choices.pinned.includes(id));
+  return found.length < kFewQuiet ? [] : found;
+}
+
+function isGathered({kind}: Track): boolean {
+  return kind === "quiet";
+}
+
+function gathered(group: Track, quiet: readonly Track[]): Track {
+  const kinds = new Set(quiet.map(({kind}) => kind));
+  const word = kinds.size > 1 ? "tracks" : quiet[0].kind === "stream" ? "streams" : "threads";
+  return {
+    id: group.id + kQuietId,
+    parent: group.id,
+    run: group.run,
+    info: null,
+    kind: "quiet",
+    name: `${quiet.length} ${word}, empty here`,
+    rows: 0,
+    open: false,
+  };
 }
 
 function pinnedBlocks(tracks: readonly Track[], choices: Choices): Block[] {

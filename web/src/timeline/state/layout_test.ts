@@ -38,6 +38,18 @@ test("a filter keeps what is around the tracks it finds, unfolded", () => {
   assert.equal(shown({filter: "nothing"}), "");
 });
 
+test("several tracks with nothing to show are one line, which unfolds", () => {
+  const many = [track(0, -1, 0), ...[1, 2, 3, 4, 5].map((id) => track(id, 0, 1))];
+  const ids = (quiet: number[], more: Partial<typeof none> = {}): string => layOut(many,
+    {...none, ...more, quiet: new Set(quiet)}).blocks.map(({track:
+                                                              {id}}) => id).join(" ");
+  const line = 2 ** 22;
+  assert.equal(ids([2, 4]), "0 1 2 3 4 5");
+  assert.equal(ids([2, 3, 4]), `0 1 ${line} 5`);
+  assert.equal(ids([2, 3, 4], {open: new Map([[line, true]])}), `0 1 ${line} 2 3 4 5`);
+  assert.equal(ids([2, 3, 4], {filter: "track 3"}), "0 3");
+});
+
 test("blocks follow one another without holes", () => {
   const {blocks, height} = layOut(tracks, none);
   let top = 0;

@@ -43,7 +43,8 @@ export interface Selected {
 }
 
 export interface Range extends Span {
-  steps?: {first: number; last: number};  // whole steps, by number
+  // Whole steps, by number; `of` names whose times these are, where there are several.
+  steps?: {first: number; last: number; of?: string};
 }
 
 export interface Found {
@@ -63,6 +64,7 @@ export interface Searched extends LongestAnswer {
 export type Change =
   "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run"|"names";
 
+const kMayBeQuiet = ["stream", "thread"];
 const kPinnedRanks = 4;  // more take room from what else there is
 
 export class Model {
@@ -72,6 +74,7 @@ export class Model {
   pinned: number[] = [];
   private pinsChosen = false;  // by the reader or a link
   filter = "";
+  private quiet = new Set<number>();  // track ids
   scroll = 0;
   hover: Hit|null = null;
   selected: Selected|null = null;
@@ -98,7 +101,8 @@ export class Model {
   }
 
   private relay(): void {
-    this.layout = layOut(this.tracks, {open: this.open, pinned: this.pinned, filter: this.filter});
+    const {open, pinned, filter, quiet} = this;
+    this.layout = layOut(this.tracks, {open, pinned, filter, quiet});
   }
 
   get first(): RunView {
@@ -113,6 +117,26 @@ export class Model {
     this.view.from = from;
     this.view.to = to;
     this.changed("view");
+    const busy =
+      [...this.quiet].filter((id) => this.touches(this.tracks.find((one) => one.id === id)));
+    if (busy.length === 0) return;
+    for (const id of busy) this.quiet.delete(id);
+    this.changed("layout");
+  }
+
+  // Streams and threads with nothing in the first picture take no rows until something of theirs
+  // was in one.
+  settle(): void {
+    const quiet =
+      this.tracks.filter((track) => kMayBeQuiet.includes(track.kind) && !this.touches(track));
+    this.quiet = new Set(quiet.map(({id}) => id));
+    this.changed("layout");
+  }
+
+  private touches(track: Track|undefined): boolean {
+    if (!track?.info) return true;
+    const {offset} = this.runOf(track);
+    return track.info.from + offset < this.view.to && track.info.to + offset > this.view.from;
   }
 
   isOpen(track: Track): boolean {
@@ -128,6 +152,7 @@ export class Model {
   reveal(id: number): Track|undefined {
     const byId = new Map(this.tracks.map((track) => [track.id, track]));
     const track = byId.get(id);
+    this.quiet.delete(id);
     for (let at = track; at; at = byId.get(at.parent))
       if (!this.isOpen(at)) this.open.set(at.id, true);
     this.changed("layout");
@@ -167,6 +192,7 @@ export class Model {
     }));
     this.pinned = this.pinned.flatMap((id) => renewed(id) ?? []);
     this.tracks = tracks;
+    this.quiet.clear();  // ids of the reading before
     this.pinSteps();
   }
 

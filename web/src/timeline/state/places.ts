@@ -1,0 +1,32 @@
+// In words where an event is, as far as there is more than one such place.
+import type {EventRef, StepsInfo} from "../data/protocol";
+import type {Model, RunView} from "./model";
+
+// "A", "B" of two runs; "" of one.
+export function runLetter({runs}: Pick<Model, "runs">, run: RunView): string {
+  return runs.length > 1 ? "AB"[run.index] : "";
+}
+
+// "B, rank 1": whose steps these are.
+export function whoseSteps(model: Pick<Model, "runs">, run: RunView, {group}: StepsInfo): string {
+  const {steps, groups} = run.info;
+  const own = groups.find(({id}) => id === group);
+  const called = own && (own.rank >= 0 ? `rank ${own.rank}` : own.title);
+  return [runLetter(model, run), steps.length > 1 ? called : ""].filter(Boolean).join(", ");
+}
+
+// "B, rank 1, ddp.py (pid 605), GPU 1, stream 7": the run, what the track stands in where there are
+// several of its kind, and the track.
+export function placeOf(
+  model: Pick<Model, "runs">, run: RunView, {track}: Pick<EventRef, "track">): string {
+  const {groups, tracks} = run.info;
+  const own = tracks.find(({id}) => id === track);
+  if (!own) return runLetter(model, run);
+  const around: string[] = [];
+  for (let at = groups.find(({id}) => id === own.group); at;) {
+    const {kind, title, parent} = at;
+    if (groups.filter((one) => one.kind === kind).length > 1) around.unshift(title);
+    at = groups.find(({id}) => id === parent);
+  }
+  return [runLetter(model, run), ...around, own.title].filter(Boolean).join(", ");
+}
