@@ -24,11 +24,19 @@ HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& re
   if (!made.problem.empty()) return ErrorResponse(404, "unknown", made.problem);
   json tables = json::array();
   for (const ResultTable& table : made.tables) tables.push_back(TableJson(table));
+  json processes = json::array();
+  for (const timeline::TouchedSteps& steps : made.processes) {
+    processes.push_back({{"rank", steps.rank},
+                         {"pid", steps.pid},
+                         {"first_step", steps.first_step},
+                         {"last_step", steps.last_step}});
+  }
   return JsonResponse({{"from", made.from_ns},
                        {"to", made.to_ns},
                        {"whole_steps", made.whole_steps},
                        {"first_step", made.first_step},
                        {"last_step", made.last_step},
+                       {"processes", std::move(processes)},
                        {"notes", made.notes},
                        {"tables", std::move(tables)}});
 }

@@ -31,7 +31,10 @@ void FindHiddenLoading(RunMeasures& run) {
 }
 
 bool IsSameLoop(const StepOptions& a, const StepOptions& b) {
-  return a.range == b.range && a.key == b.key && a.rank == b.rank;
+  const bool same_processes =
+      std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(),
+                 [](const ProcessPart& x, const ProcessPart& y) { return x.process == y.process; });
+  return same_processes && a.range == b.range && a.key == b.key && a.rank == b.rank;
 }
 
 }  // namespace
@@ -131,6 +134,7 @@ void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunM
     StepOptions all = options;
     all.first_step = StepOptions().first_step;
     all.last_step = StepOptions().last_step;
+    for (ProcessPart& part : all.parts) part.steps = StepPart();
     all_steps_ = ChooseSteps(*run.inputs, all, *loops_);
     breakdowns_.reset();
     gpu_.reset();

@@ -264,7 +264,7 @@ int64_t MedianBetween(const ProcessSteps& process) {
 
 }  // namespace
 
-void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, ProcessSteps& process) {
+void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSteps& process) {
   if (!process.thread.IsNone()) {
     NameByMarks(inputs, process);
     NameByEpochs(inputs, process);
@@ -272,7 +272,7 @@ void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, Proc
   }
   for (size_t i = 0; i < process.steps.size(); ++i) {
     const int64_t place = static_cast<int64_t>(i);
-    if (place < options.first_step || place > options.last_step) {
+    if (place < part.first_step || place > part.last_step) {
       process.steps[i].kind = StepKind::kExcluded;
     }
   }

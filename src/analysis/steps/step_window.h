@@ -8,7 +8,7 @@
 namespace batchlight {
 
 // Fills kind, outlier, steady, duration, between_ns and outlier_count of `process`.
-void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, ProcessSteps& process);
+void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSteps& process);
 
 // All steps, before any is named warm-up, validation or the like. `first_step` and `last_step` of
 // the options are not looked at.

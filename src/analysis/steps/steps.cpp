@@ -232,6 +232,29 @@ std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
          std::to_string(first_step) + " on";
 }
 
+// Each process has steps of its own that count, or is left out.
+void ChooseParts(const StepInputs& inputs, const std::vector<ProcessPart>& parts, StepSet& set) {
+  std::vector<ProcessSteps> kept;
+  for (ProcessSteps& process : set.processes) {
+    for (const ProcessPart& part : parts) {
+      if (part.process != process.process) continue;
+      FindSteadyWindow(inputs, part.steps, process);
+      kept.push_back(std::move(process));
+      break;
+    }
+  }
+  set.processes = std::move(kept);
+}
+
+// The same steps of each process.
+void ChooseSame(const StepInputs& inputs, const StepPart& part, StepSet& set) {
+  for (ProcessSteps& process : set.processes) {
+    const bool outside = part.first_step >= static_cast<int64_t>(process.steps.size());
+    if (outside) set.problem = RangeProblem(process, part.first_step, set.problem);
+    FindSteadyWindow(inputs, outside ? StepPart() : part, process);
+  }
+}
+
 }  // namespace
 
 std::string QuotedName(std::string_view name) {
@@ -292,10 +315,11 @@ StepSet FindLoops(const StepInputs& inputs, const StepOptions& options) {
 
 StepSet ChooseSteps(const StepInputs& inputs, const StepOptions& options, StepSet set) {
   if (set.processes.empty()) return set;
-  for (ProcessSteps& process : set.processes) {
-    const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
-    if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
-    FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
+  if (options.parts.empty()) {
+    ChooseSame(inputs, {options.first_step, options.last_step}, set);
+  } else {
+    ChooseParts(inputs, options.parts, set);
+    if (set.processes.empty()) return set;
   }
   set.how += WindowsText(inputs.store, set.processes.front());
   if (options.rank >= 0) KeepRank(options.rank, set);

@@ -90,11 +90,23 @@ struct StepSet {
   const ProcessSteps* Main() const { return processes.empty() ? nullptr : &processes.front(); }
 };
 
+// The places of the first and last step that count.
+struct StepPart {
+  int64_t first_step = 0;
+  int64_t last_step = INT64_MAX;
+};
+struct ProcessPart {
+  ProcessId process;
+  StepPart steps;
+};
+
 struct StepOptions {
   std::string range;       // the range that is a step; "" = find out
   std::string key;         // a range, operator or phase whose end ends a step; "" = find out
   int64_t first_step = 0;  // steps before count as excluded
   int64_t last_step = INT64_MAX;
+  // Instead of these: of each process its own; others are left out. Empty: the same of all.
+  std::vector<ProcessPart> parts;
   int32_t rank = -1;  // only the training processes of this rank; -1: all
 };
 

@@ -39,27 +39,36 @@ bool IsWanted(const RangeRequest& request, std::string_view key) {
          std::find(request.keys.begin(), request.keys.end(), key) != request.keys.end();
 }
 
-// Leaves what is of the steps with these numbers: no column of the whole run, no other step's row,
-// none that they have nothing of.
-void KeepWhatIsOfSteps(int64_t first_step, int64_t last_step, ResultTable& table) {
+// Whether a row is about a step that the range does not touch.
+bool IsOfOtherStep(const RangeTables& range, const std::vector<ResultColumn>& columns,
+                   const std::vector<Cell>& row) {
+  TouchedSteps touched{.first_step = range.first_step, .last_step = range.last_step};
+  const int64_t* step = nullptr;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const int64_t* number = std::get_if<int64_t>(&row[i]);
+    if (number == nullptr || columns[i].unit != Unit::kNone) continue;
+    if (columns[i].key == "step") step = number;  // of a table of ranks it is a step's time
+    if (columns[i].key != "pid") continue;
+    for (const TouchedSteps& process : range.processes) {
+      if (process.pid == *number) touched = process;
+    }
+  }
+  return step != nullptr && (*step < touched.first_step || *step > touched.last_step);
+}
+
+// Leaves what is of the steps of the range: no column of the whole run, no other step's row, none
+// that they have nothing of.
+void KeepWhatIsOfSteps(const RangeTables& range, ResultTable& table) {
   std::vector<size_t> kept;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (!table.columns[i].of_whole_run) kept.push_back(i);
   }
-  const auto lies_elsewhere = [&](const std::vector<Cell>& row) {
+  std::erase_if(table.rows, [&](const std::vector<Cell>& row) {
     for (size_t i = 0; i < table.columns.size(); ++i) {
-      const ResultColumn& column = table.columns[i];
-      const int64_t* number = std::get_if<int64_t>(&row[i]);
-      // A step's number; of a table of ranks it is a step's time.
-      if (column.key == "step" && column.unit == Unit::kNone && number != nullptr &&
-          (*number < first_step || *number > last_step)) {
-        return true;
-      }
-      if (column.key == "calls_per_step" && row[i] == Cell{0.0}) return true;
+      if (table.columns[i].key == "calls_per_step" && row[i] == Cell{0.0}) return true;
     }
-    return false;
-  };
-  std::erase_if(table.rows, lies_elsewhere);
+    return IsOfOtherStep(range, table.columns, row);
+  });
   KeepColumns(kept, &table);
 }
 
@@ -85,6 +94,21 @@ bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t
   return true;
 }
 
+// "steps 1 to 2 of rank 0, 1 of rank 1", where they differ.
+std::string StepsText(const std::vector<TouchedSteps>& processes) {
+  std::string text;
+  bool differ = false;
+  for (const TouchedSteps& steps : processes) {
+    differ = differ || steps.first_step != processes.front().first_step ||
+             steps.last_step != processes.front().last_step;
+    text += (text.empty() ? "steps " : ", ") + std::to_string(steps.first_step);
+    if (steps.last_step != steps.first_step) text += " to " + std::to_string(steps.last_step);
+    text += steps.rank >= 0 ? " of rank " + std::to_string(steps.rank)
+                            : " of process " + std::to_string(steps.pid);
+  }
+  return differ ? text : "";
+}
+
 StepMeasures MeasuresFor(const RangeRequest& request) {
   StepMeasures measures;
   for (const PartTable& table : kTables) {
@@ -107,13 +131,10 @@ void RangeTableMaker::AddMemory(RangeTables& result) {
   if (!table.rows.empty()) result.tables.push_back(std::move(table));
 }
 
-void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
+void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, StepOptions steps,
                                        RangeTables& result) {
   const StepMeasures measures = MeasuresFor(request);
   if (measures.none()) return;
-  StepOptions steps = steps_;
-  steps.first_step = static_cast<int64_t>(first);
-  steps.last_step = static_cast<int64_t>(last);
   const std::lock_guard lock(mutex_);
   measurer_.Measure(steps, measures, overview_);
   for (const auto& [key, measure] : kTables) {
@@ -121,7 +142,7 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first
     const TableEntry* entry = FindOverviewTable(key);
     if (entry == nullptr) continue;
     ResultTable table = entry->make(overview_);
-    KeepWhatIsOfSteps(result.first_step, result.last_step, table);
+    KeepWhatIsOfSteps(result, table);
     if (table.rows.empty()) continue;
     if (table.rows.size() > kMostRows) {
       result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +
@@ -139,35 +160,62 @@ void RangeTableMaker::AddTablesOfTime(const RangeRequest& request, RangeTables& 
   if (IsWanted(request, "memory")) AddMemory(result);
 }
 
-RangeTables RangeTableMaker::Make(const RangeRequest& request) {
-  RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
-  const ProcessSteps* process = timeline_.steps().Main();
+// The steps to measure. `result` has which they are; none where its `processes` are none.
+StepOptions RangeTableMaker::StepsOf(const RangeRequest& request, RangeTables& result) const {
+  const std::vector<ProcessSteps>& processes = timeline_.steps().processes;
+  StepOptions options = steps_;
+  result.whole_steps = true;
   size_t first = 0;
   size_t last = 0;
-  const bool has_steps = process != nullptr && FindPlaces(*process, request, &first, &last);
-  if (request.by_steps) {
-    if (!has_steps) {
+  for (size_t i = 0; i < processes.size(); ++i) {
+    const std::vector<Step>& steps = processes[i].steps;
+    if (request.by_steps && i > 0) {
+      if (result.processes.empty() || first >= steps.size()) continue;
+    } else if (!FindPlaces(processes[i], request, &first, &last)) {
+      continue;
+    }
+    const size_t end = std::min(last, steps.size() - 1);
+    if (request.by_steps && i == 0) {
+      result.from_ns = steps[first].start_ns;
+      result.to_ns = steps[end].end_ns;
+    }
+    options.parts.push_back(
+        {processes[i].process, {static_cast<int64_t>(first), static_cast<int64_t>(end)}});
+    result.processes.push_back({.rank = processes[i].rank,
+                                .pid = timeline_.store().processes.pid[processes[i].process.row()],
+                                .first_step = steps[first].number,
+                                .last_step = steps[end].number});
+    result.whole_steps =
+        result.whole_steps && (request.by_steps || (steps[first].start_ns == result.from_ns &&
+                                                    steps[end].end_ns == result.to_ns));
+  }
+  if (result.processes.empty()) return options;
+  result.first_step = result.processes.front().first_step;
+  result.last_step = result.processes.front().last_step;
+  return options;
+}
+
+RangeTables RangeTableMaker::Make(const RangeRequest& request) {
+  RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
+  StepOptions steps = StepsOf(request, result);
+  if (result.processes.empty()) {
+    result.whole_steps = false;
+    if (request.by_steps) {
       result.problem = "there are no such steps";
       return result;
     }
-    result.from_ns = process->steps[first].start_ns;
-    result.to_ns = process->steps[last].end_ns;
-  }
-  if (!has_steps) {
     result.notes.push_back("no step lies here: only the events themselves are summed");
     AddTablesOfTime(request, result);
     return result;
   }
-  result.first_step = process->steps[first].number;
-  result.last_step = process->steps[last].number;
-  result.whole_steps = process->steps[first].start_ns == result.from_ns &&
-                       process->steps[last].end_ns == result.to_ns;
   if (!result.whole_steps) {
+    const std::string which = StepsText(result.processes);
     result.notes.push_back(
         "events by name and memory are of exactly this time, the other tables of the whole steps "
-        "that it touches");
+        "that it touches" +
+        (which.empty() ? "" : ": " + which));
   }
-  AddTablesOfSteps(request, first, last, result);
+  AddTablesOfSteps(request, std::move(steps), result);
   AddTablesOfTime(request, result);
   return result;
 }

@@ -25,6 +25,14 @@ struct RangeRequest {
   std::vector<std::string> keys;  // tables that are wanted; empty: all that have rows
 };
 
+// The steps of one process that a range touches.
+struct TouchedSteps {
+  int32_t rank = -1;
+  uint32_t pid = 0;
+  int64_t first_step = 0;  // numbers
+  int64_t last_step = 0;
+};
+
 struct RangeTables {
   std::string problem;  // the request's, or ""
   int64_t from_ns = 0;
@@ -32,6 +40,7 @@ struct RangeTables {
   bool whole_steps = false;  // the tables are of these steps
   int64_t first_step = 0;
   int64_t last_step = 0;
+  std::vector<TouchedSteps> processes;  // of which the tables are, by rank
   std::vector<std::string> notes;
   std::vector<ResultTable> tables;
 };
@@ -45,14 +54,15 @@ class RangeTableMaker {
       : timeline_(timeline), steps_(std::move(steps)), measurer_(timeline.store()) {}
 
   // First what is of exactly this time, the events by name (`events`) and GPU memory (`memory`),
-  // then the tables of the steps that it touches.
+  // then the tables of the steps that it touches: of each process (rank) its own. Steps that are
+  // asked for by number are those of the first process, and of others the ones in their places.
   RangeTables Make(const RangeRequest& request);
 
  private:
   void AddMemory(RangeTables& result);
   void AddTablesOfTime(const RangeRequest& request, RangeTables& result);
-  void AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
-                        RangeTables& result);
+  void AddTablesOfSteps(const RangeRequest& request, StepOptions steps, RangeTables& result);
+  StepOptions StepsOf(const RangeRequest& request, RangeTables& result) const;
 
   const Timeline& timeline_;
   const StepOptions steps_;

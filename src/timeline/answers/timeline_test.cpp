@@ -413,6 +413,45 @@ std::string TextOf(const ResultTable& table) {
   return text;
 }
 
+// Two ranks, the second one half a step behind: a time in the first one's step 6 is in the
+// other's 5.
+TEST(RangeTables, TakeTheStepsOfEachRank) {
+  StoreBuilder build;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(100 + rank, "train.py", int32_t(rank)));
+    for (int64_t i = 0; i < 10; ++i) {
+      const int64_t t = i * 1'000'000 + rank * 500'000;
+      build.Range(thread, "step", t, t + 1'000'000);
+      build.Operator(thread, i == 5 ? "aten::fifth" : "aten::mm", t + 2'000, t + 300'000);
+    }
+  }
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  ASSERT_EQ(timeline->steps().processes.size(), 2u);
+  RangeTableMaker maker(*timeline, {});
+  const auto touched = [&](int64_t from_ns, int64_t to_ns) {
+    const RangeTables made =
+        maker.Make({.from_ns = from_ns, .to_ns = to_ns, .keys = {"steps", "operators"}});
+    std::vector<std::pair<int32_t, int64_t>> steps;
+    for (const std::vector<Cell>& row : made.tables[1].rows) {
+      steps.emplace_back(int32_t(std::get<int64_t>(row[0])), std::get<int64_t>(row[2]));
+    }
+    const std::string operators = TextOf(made.tables[0]);
+    EXPECT_NE(operators.find("aten::fifth"), std::string::npos) << operators;
+    return steps;
+  };
+  using Steps = std::vector<std::pair<int32_t, int64_t>>;
+  EXPECT_EQ(touched(6'100'000, 6'200'000), (Steps{{0, 6}, {1, 5}}));
+  EXPECT_EQ(touched(5'600'000, 5'700'000), (Steps{{0, 5}, {1, 5}}));
+  // Of the last half step only the second rank has one.
+  const RangeTables late =
+      maker.Make({.from_ns = 10'100'000, .to_ns = 10'200'000, .keys = {"steps"}});
+  ASSERT_EQ(late.processes.size(), 1u);
+  EXPECT_EQ(late.processes[0].rank, 1);
+  EXPECT_EQ(late.first_step, 9);
+  EXPECT_EQ(touched(6'100'000, 6'200'000), (Steps{{0, 6}, {1, 5}}));
+}
+
 // A kernel runs in the first half of the run alone: the steps behind it know nothing of it, and no
 // number of any table of theirs grows with the run.
 TEST(RangeTables, SayNothingOfTheRestOfTheRun) {

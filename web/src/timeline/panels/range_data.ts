@@ -83,39 +83,85 @@ function largestIn(rows: RangeTable["rows"], column: number): number {
 const kMatched = ["rank", "device", "step"];
 const kOfOneRun = ["pid", "tid", "stream", "streams", "registers", "start"];
 
+// Texts that name a row besides its first one, by table.
+const kNamedBy: Record<string, string[]> = {
+  events: ["kind", "name"],
+  operators_by_shape: ["shapes"],
+  roofline: ["inputs"],
+  waits: ["operator"],
+};
+
+type Row = RangeTable["rows"][number];
+
+// Pairs of rows that are the same thing in both: those with the same texts first, then of what is
+// left those with the same name, which another grid or kind of memory tells apart. Each once.
+function pairsOf(a: Row[], b: Row[],
+  keys: ((row: Row, ofB: boolean) => string)[]): [Row|undefined, Row|undefined][] {
+  const partner = new Map<Row, Row>();
+  const taken = new Set<Row>();
+  for (const keyOf of keys) {
+    const free = new Map<string, Row[]>();
+    for (const row of b) {
+      if (taken.has(row)) continue;
+      const key = keyOf(row, true);
+      const rows = free.get(key);
+      if (rows) rows.push(row);
+      else free.set(key, [row]);
+    }
+    for (const row of a) {
+      const other = partner.has(row) ? undefined : free.get(keyOf(row, false))?.shift();
+      if (!other) continue;
+      partner.set(row, other);
+      taken.add(other);
+    }
+  }
+  return [
+    ...a.map((row): [Row, Row|undefined] => [row, partner.get(row)]),
+    ...b.filter((row) => !taken.has(row)).map((row): [undefined, Row] => [undefined, row])
+  ];
+}
+
 // Two runs side by side: for each number that tables of both have, A, B and B - A. Rows are matched
-// by their texts, ranks, GPUs and steps.
+// by what names them, as `batchlight diff` does: their name, rank, GPU and step. A text that
+// differs is both, A's and B's.
 export function joined(a: RangeTable, b: RangeTable): RangeTable {
   const told = (rows: RangeTable["rows"], at: number): boolean =>
     at >= 0 && rows.some((row) => row[at] !== null);
   const inB = ({key}: Column): number => b.columns.findIndex((other) => other.key === key);
-  const matches = (column: Column, i: number): boolean => column.type === "text" ||
-    (kMatched.includes(column.key) && (told(a.rows, i) || told(b.rows, inB(column))));
-  const texts = a.columns.flatMap((column, i) => matches(column, i) ? [i] : []);
+  const isNumbered = (column: Column, i: number): boolean =>
+    kMatched.includes(column.key) && !column.unit && (told(a.rows, i) || told(b.rows, inB(column)));
+  const shown =
+    a.columns.flatMap((column, i) => column.type === "text" || isNumbered(column, i) ? [i] : []);
   const numbers = a.columns.flatMap((column, i) => {
     const other = inB(column);
-    const compared = other >= 0 && column.type !== "text" &&
+    const compared = other >= 0 && column.type !== "text" && !shown.includes(i) &&
       ![...kMatched, ...kOfOneRun].includes(column.key) && (told(a.rows, i) || told(b.rows, other));
     return compared ? [{column, i, other}] : [];
   });
-  const textsB = texts.map((i) => inB(a.columns[i]));
-  const keyOf = (row: (string|number|null)[], at: number[]): string =>
-    at.map((i) => String(row[i] ?? "")).join("\u0000");
-  const ofB = new Map(b.rows.map((row) => [keyOf(row, textsB), row]));
-  const line = (left: (string|number|null)[]|undefined, right: (string|number|null)[]|undefined): (
-    string|number|null)[] => [...texts.map((i, t) => left ? left[i] : right![textsB[t]]),
-    ...numbers.flatMap(({i, other}) => {
-      const [x, y] = [left?.[i] ?? null, right?.[other] ?? null] as (number | null)[];
-      return [x, y, x === null && y === null ? null : (y ?? 0) - (x ?? 0)];
-    }),
-  ];
-  const rows = a.rows.map((row) => {
-    const key = keyOf(row, texts);
-    const other = ofB.get(key);
-    ofB.delete(key);
-    return line(row, other);
+  const stepwise = shown.some((i) => a.columns[i].key === "step" && isNumbered(a.columns[i], i));
+  const texts = shown.filter((i) => a.columns[i].type === "text");
+  const names = shown.filter((i) => {
+    const {key, type} = a.columns[i];
+    if (type !== "text") return true;
+    return !stepwise && (i === texts[0] || kNamedBy[a.key]?.includes(key));
   });
-  for (const row of ofB.values()) rows.push(line(undefined, row));
+  const keyBy = (at: number[]): ((row: Row, ofB: boolean) => string) => {
+    const atB = at.map((i) => inB(a.columns[i]));
+    return (row, ofB) => (ofB ? atB : at).map((i) => String(row[i] ?? "")).join("\u0000");
+  };
+  const cell = (i: number, left: Row|undefined, right: Row|undefined): string|number|null => {
+    const [x, y] = [left?.[i], right?.[inB(a.columns[i])]];
+    if (!left || !right || x === y || a.columns[i].type !== "text") return (left ? x : y) ?? null;
+    return `${x || "–"} / ${y || "–"}`;
+  };
+  const rows =
+    pairsOf(a.rows, b.rows, [keyBy(shown), keyBy(names)])
+      .map(([left, right]) => [...shown.map((i) => cell(i, left, right)),
+             ...numbers.flatMap(({i, other}) => {
+               const [x, y] = [left?.[i] ?? null, right?.[other] ?? null] as (number | null)[];
+               return [x, y, x === null && y === null ? null : (y ?? 0) - (x ?? 0)];
+             }),
+  ]);
   const columns = numbers.flatMap(({column, i, other}) => {
     const largest = Math.max(largestIn(a.rows, i), largestIn(b.rows, other));
     return kSides.map(
@@ -125,7 +171,7 @@ export function joined(a: RangeTable, b: RangeTable): RangeTable {
   return {
     key: a.key,
     title: a.title,
-    columns: [...texts.map((i) => a.columns[i]), ...columns],
+    columns: [...shown.map((i) => a.columns[i]), ...columns],
     rows
   };
 }

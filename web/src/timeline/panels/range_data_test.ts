@@ -65,3 +65,37 @@ test("rows of two runs are matched by rank, and numbers of one run alone are lef
   const alone = joined(of([[null, 7, "forward", 10, null]]), of([[null, 9, "forward", 11, null]]));
   assert.deepEqual(alone.rows, [["forward", 10, 11, 1]]);
 });
+
+test(
+  "a row is the same thing in both runs by its name or step, whatever else is told of it", () => {
+    const kernels = (rows: RangeTable["rows"]): RangeTable => ({
+      key: "kernels",
+      title: "",
+      columns: [
+        {key: "name", name: "Kernel", type: "text"}, {key: "grid", name: "Grid", type: "text"},
+        {key: "time", name: "Time", unit: "ns"}
+      ],
+      rows
+    });
+    assert.deepEqual(joined(kernels([["gemm", "4 x 1", 10], ["add", "1", 1]]), kernels([
+      ["add", "1", 2], ["gemm", "8 x 1", 7]
+    ])).rows,
+      [["gemm", "4 x 1 / 8 x 1", 10, 7, -3], ["add", "1", 1, 2, 1]]);
+    // Of two with one name the one that is the same in all stands beside its own.
+    assert.deepEqual(joined(kernels([["copy", "pinned", 3], ["copy", "pageable", 4]]), kernels([
+      ["copy", "pageable", 5]
+    ])).rows,
+      [["copy", "pinned", 3, null, -3], ["copy", "pageable", 4, 5, 1]]);
+    const steps = (rows: RangeTable["rows"]): RangeTable => ({
+      key: "steps",
+      title: "",
+      columns: [
+        {key: "step", name: "Step"}, {key: "outlier", name: "Outlier", type: "text"},
+        {key: "duration", name: "Duration", unit: "ns"}
+      ],
+      rows
+    });
+    assert.deepEqual(
+      joined(steps([[5, "", 1], [6, "yes", 9]]), steps([[5, "", 1], [6, "", 2]])).rows,
+      [[5, "", 1, 1, 0], [6, "yes / –", 9, 2, -7]]);
+  });
