@@ -108,14 +108,19 @@ class ProgramTime {
 void AddMachine(const Store& store, SeriesSet& set) {
   const MachineUsageTable& looks = store.machine_usage;
   const ProgramTime program(store);
+  // The kernel counts in ticks of 10 ms, and a look reads its count a moment after its time: what
+  // a look has more of than its processors had time is the next look's.
+  double carried_ns = 0;
   VisitLooks(
       store, looks, [](size_t) { return 0; },
       [&](int, size_t before, size_t row) {
         if (looks.processors[before] != looks.processors[row]) return;
         const int64_t from_ns = looks.start_ns[before], to_ns = looks.start_ns[row];
         const auto took_ns = double(to_ns - from_ns);
-        const double busy_ns =
-            Growth(looks.busy_ns, before, row) + Growth(looks.stolen_ns, before, row);
+        const double counted_ns =
+            carried_ns + Growth(looks.busy_ns, before, row) + Growth(looks.stolen_ns, before, row);
+        const double busy_ns = std::min(counted_ns, took_ns * looks.processors[row]);
+        carried_ns = counted_ns - busy_ns;
         const double own_ns =
             Growth(looks.tool_ns, before, row) + program.At(to_ns) - program.At(from_ns);
         SeriesSet::Add(set.Of(looks.kName, {}, "processors busy", UsageUnit::kProcessors), from_ns,

@@ -179,5 +179,20 @@ TEST_F(Usage, SeriesHoldBetweenLooks) {
   EXPECT_EQ(Find(all, "written to disks"), nullptr);
 }
 
+// Ticks of 10 ms, and a count that is read after the look's time: 2.2 of 2 processors, then less.
+TEST_F(Usage, NoMoreProcessorsAreBusyThanThereAre) {
+  LookAtMachine(0, 0, 2);
+  LookAtMachine(1, 2.2, 2);
+  LookAtMachine(2, 4.1, 2);
+  LookAtMachine(3, 5, 2);
+  const std::vector<UsageSeries> all = FindUsageSeries(store_);
+  const UsageSeries* busy = Find(all, "processors busy");
+  ASSERT_NE(busy, nullptr);
+  ASSERT_EQ(busy->values.size(), 4u);
+  EXPECT_DOUBLE_EQ(busy->values[0].second, 2);
+  EXPECT_DOUBLE_EQ(busy->values[1].second, 2);
+  EXPECT_NEAR(busy->values[2].second, 1, 1e-6);  // all that was counted is there
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -64,8 +64,10 @@ std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch&
       steps += step.start_ns >= stretch.from_ns && step.end_ns <= stretch.to_ns;
     }
   }
-  return CountText(kept) + " of " + CountText(all) + " events, those of " + CountText(steps) +
-         " steps; `batchlight view` shows all";
+  return CountText(kept) + " of " + CountText(all) +
+         " boxes (recorded events and what is found of them: steps, phases, gaps, sampled "
+         "functions), those of " +
+         CountText(steps) + " steps; `batchlight view` shows all";
 }
 
 void AppendElement(std::string& html, std::string_view type, std::string_view id,

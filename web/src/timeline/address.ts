@@ -72,7 +72,8 @@ export class Address {
     const steps = info.steps[0];
     motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
     const [first, last] = [steps.number[at.first], steps.number[at.last]];
-    this.app.say(`Steps ${first} to ${last}, as long as most. 0 shows the whole run.`);
+    this.app.say(`Steps ${first} to ${last}, as long as most. 0 shows ${
+      info.static?.left_out ? "all that this file has" : "the whole run"}.`);
   }
 
   private goToStep(number: number): void {

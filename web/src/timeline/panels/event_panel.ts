@@ -106,8 +106,8 @@ export class EventPanel {
     if (same && same.count > 1) {
       rows.push([
         "of this name",
-        `${nthLongest(same.rank)} of ${count(same.count)}${kCounted[event.table] ?? ""}, ${
-          time(same.total)} together, mean ${time(same.lengths / same.count)}`
+        `${nthLongest(same.rank)} of ${count(same.count)}${kCounted[event.table] ?? ""}${
+          this.inFile()}, ${time(same.total)} together, mean ${time(same.lengths / same.count)}`
       ]);
     }
     const searched = this.searched(event);
@@ -120,13 +120,21 @@ export class EventPanel {
       this.buttons(event), h("dl", {}, ...list));
   }
 
+  // Counts of a file that holds a part of a run are of that part.
+  private inFile(): string {
+    return this.model.selected?.run.info.static?.left_out ? " in this file" : "";
+  }
+
   // Of a gap that was asked for as the longest: of which part of the run it is.
   private searched(event: EventAnswer): HTMLElement|null {
     const {searched} = this.model;
     if (!searched || searched.event.ref !== event.ref || searched.run !== this.model.selected?.run)
       return null;
     const {run, nth, steps, outside} = searched;
-    const part = steps ? `that begin in the ${count(steps)} steps that count` : "of the whole run";
+    const whole = run.info.static?.left_out ? "in this file" : "of the whole run";
+    const part = steps ? `that begin in the ${count(steps)} steps that count${
+                           run.info.static?.left_out ? ", as far as this file has them" : ""}`
+                       : whole;
     const words = `${nthLongest(nth + 1)} of ${count(searched.count)} gaps ${part}`;
     const others =
       (outside ?? [])
