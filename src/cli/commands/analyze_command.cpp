@@ -195,8 +195,9 @@ class Analysis {
     if (!for_people) return outputs_.Write(index, KeepRows(std::move(table)), which);
     const TerminalStyle style = to_console ? TerminalStyle::Of(stdout) : TerminalStyle();
     RowSource nothing;
-    return outputs_.Write(index, nothing, which,
-                          Heading("What to change", kAdvice) + FindingsText(findings, style));
+    return outputs_.Write(
+        index, nothing, which,
+        Heading("What to change", kAdvice) + FindingsText(findings, style, &store_));
   }
 
   const Store& store_;

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/run/program_processes.h"
 #include "analysis/steps/step_bins.h"
 #include "report/page/page_columns.h"
@@ -18,6 +17,7 @@
 #include "report/page/page_steps.h"
 #include "report/page/page_strings.h"
 #include "report/page/page_tree.h"
+#include "report/text/event_of.h"
 #include "report/text/kernel_text.h"
 #include "report/text/recording_text.h"
 #include "report/text/run_text.h"
@@ -89,18 +89,6 @@ json Losses(const std::vector<LossWarning>& losses) {
                    {"advice", CleanText(loss.advice)}});
   }
   return out;
-}
-
-// What the timeline finds the evidence's events by; "" for settings, files and the like.
-std::string EventOf(const Evidence& item) {
-  constexpr std::string_view kEvents[] = {"operator", "kernel", "module", "range", "call", "phase"};
-  constexpr size_t kMostBytes = 400;  // a link takes fewer
-  if (!item.event.empty()) return CleanText(item.event.substr(0, kMostBytes));
-  bool is_event = std::find(std::begin(kEvents), std::end(kEvents), item.kind) != std::end(kEvents);
-  for (size_t part = 0; part < kGpuPartCount; ++part) {
-    is_event = is_event || (IsIdle(GpuPart(part)) && item.name == GpuPartName(GpuPart(part)));
-  }
-  return is_event ? CleanText(item.name.substr(0, kMostBytes)) : "";
 }
 
 json Advice(const std::vector<Finding>& findings, size_t longest) {

@@ -6,10 +6,13 @@
 
 #include "analysis/advice/finding.h"
 #include "report/terminal/summary_text.h"
+#include "store/store.h"
 
 namespace batchlight {
 
-// Paragraphs are as wide as the terminal; without one (terminal_width 0) each is one line.
-std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle style);
+// Paragraphs are as wide as the terminal; without one (terminal_width 0) each is one line. With the
+// recording each that has events there says how to see them in the timeline.
+std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle style,
+                         const Store* store = nullptr);
 
 }  // namespace batchlight

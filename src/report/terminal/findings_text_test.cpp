@@ -35,5 +35,21 @@ TEST(FindingsText, WithoutATerminalEachIsOneLine) {
   EXPECT_NE(text.find("   Patch:\n     -model = Model().cuda()\n"), std::string::npos) << text;
 }
 
+TEST(FindingsText, LeadsToAnEventOfTheRecording) {
+  Store store;
+  store.source = "my run.batchlight";
+  store.strings.Intern("aten::add");
+  Finding finding = Long();
+  finding.evidence = {{.kind = "setting", .name = "amp"},
+                      {.kind = "operator", .name = "aten::gone"},
+                      {.kind = "operator", .name = "aten::add"}};
+  const std::string text = FindingsText({finding}, {}, &store);
+  EXPECT_NE(text.find("\n   View: batchlight view 'my run.batchlight' --find aten::add\n"),
+            std::string::npos)
+      << text;
+  finding.evidence.pop_back();
+  EXPECT_EQ(FindingsText({finding}, {}, &store).find("View:"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace batchlight
