@@ -212,7 +212,8 @@ const ProcessStages* StagesOfLoop(const RunMeasures& run) {
 
 // Asked before the finding is put into words, which looks at samples.
 bool IsWorthAWord(const RunMeasures& run, double once_ns) {
-  return once_ns >= kOnceNs && once_ns >= kOnceShare * RunWallNs(run);
+  const double least_share = once_ns >= kOnceLongNs ? kOnceLongShare : kOnceShare;
+  return once_ns >= kOnceNs && once_ns >= least_share * RunWallNs(run);
 }
 
 void AddOnce(double once_ns, OnceText text, Findings* findings) {
