@@ -58,8 +58,8 @@ double QuietLaunchIdleNs(const RunMeasures& run) {
   const double mean_ns = LaunchIdleNs(run);
   const ProcessSteps* main = run.steps.Main();
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (main == nullptr || gpu == nullptr || double(main->steady.size()) < kQuietSteps)
-    return mean_ns;
+  if (main == nullptr || gpu == nullptr || gpu->process != main->process) return mean_ns;
+  if (double(main->steady.size()) < kQuietSteps) return mean_ns;
   std::vector<double> busy_ns, idle_ns;
   for (const uint32_t row : main->steady) {
     const GpuStepParts& step = gpu->steps[row];

@@ -72,5 +72,31 @@ TEST(GpuRules, LaunchesAreJudgedByTheQuietSteps) {
   EXPECT_EQ(gain_ns(8), 0);
 }
 
+// Rank 0 has no GPU, and more steps than rank 1, which has one.
+TEST(GpuRules, StepsOfAnotherProcessAreNoneOfTheGpu) {
+  for (const int64_t step_ns : {2 * kMs, kMs / 50}) {
+    StoreBuilder build;
+    const ThreadId many_steps = build.Thread(build.Process(100, "train.py", 0));
+    for (int64_t t = 0; t < 1000 * kMs; t += step_ns) {
+      build.Range(many_steps, "step", t, t + step_ns);
+      build.Operator(many_steps, "aten::add", t + 100, t + 200);
+    }
+    const ThreadId on_gpu = build.Thread(build.Process(101, "train.py", 1));
+    for (int64_t t = 0; t < 60 * kMs; t += 2 * kMs) {
+      build.Range(on_gpu, "step", t, t + 2 * kMs);
+      for (int64_t at = t; at < t + 2 * kMs; at += kMs / 5) {
+        build.Operator(on_gpu, "aten::add", at, at + kMs / 10);
+        build.Kernel(on_gpu, "elementwise_kernel", at + 100, at + kMs / 10, at + kMs / 5);
+      }
+    }
+    const Store store = build.Build();
+    const RunMeasures run = MeasureRun(store, {});
+    ASSERT_EQ(run.steps.Main()->steps.size(), size_t(1000 * kMs / step_ns));
+    ASSERT_NE(run.gpu.MainBreakdown(), nullptr);
+    ASSERT_EQ(run.gpu.MainBreakdown()->steps.size(), 30u);
+    EXPECT_EQ(FindRule(FindAdvice(run), "padding"), nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace batchlight

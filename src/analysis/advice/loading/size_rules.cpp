@@ -142,11 +142,12 @@ std::vector<int64_t> OfSteady(const ProcessSteps& main, const std::vector<int64_
   return values;
 }
 
-// Of every step: on the GPU where there is one, as the CPU runs ahead.
+// Of every step: on the GPU where the process has one, as the CPU runs ahead.
 std::vector<int64_t> TimesOf(const ProcessSteps& main, const GpuBreakdown* gpu) {
   std::vector<int64_t> times;
+  const bool on_gpu = gpu != nullptr && gpu->process == main.process;
   for (size_t i = 0; i < main.steps.size(); ++i) {
-    times.push_back(gpu == nullptr ? main.steps[i].duration_ns() : gpu->steps[i].duration_ns());
+    times.push_back(on_gpu ? gpu->steps[i].duration_ns() : main.steps[i].duration_ns());
   }
   return times;
 }
