@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -89,6 +90,17 @@ class Counts(unittest.TestCase):
                         ours[4] = [caller for caller in ours[4] if caller in theirs[4]]
                 self.assertEqual(found, expected)
                 self.assertEqual(session.reasons(), [])
+
+    def test_the_bridge_is_not_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "torch.py"), "w"):
+                pass  # for its sake more of the bridge is loaded
+            code = "import sys; sys.path.insert(0, %r); import torch; import queue" % folder
+            for python in interpreters():
+                with self.subTest(python), counting() as session:
+                    self.run_well(session, python, "-c", code)
+                    counts, _ = functions(session)
+                    self.assertEqual([key for key in counts if "batchlight" in key[0]], [])
 
     def test_times_add_up(self):
         for python in interpreters():

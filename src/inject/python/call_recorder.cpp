@@ -316,10 +316,15 @@ CallTable* Ready() {
   return Refresh(*table) ? table : nullptr;
 }
 
-// Our own bridge, which the program does not know of: its code is named <FILE>.
+// Our own bridge, which the program does not know of: its code is named <FILE>, that of what loads
+// it <batchlight>.
 bool IsOurs(PyObject* file) {
   const char* folder = Control()->python_path;
   const PyText name(file);
+  constexpr char kLoader[] = "<batchlight>";
+  if (name.size() == sizeof kLoader - 1 && std::memcmp(name.data(), kLoader, name.size()) == 0) {
+    return true;
+  }
   const size_t bytes = std::strlen(folder);
   const size_t bracket = name.size() > 0 && name.data()[0] == '<' ? 1 : 0;
   const char* path = name.data() + bracket;
