@@ -39,21 +39,28 @@ bool IsWanted(const RangeRequest& request, std::string_view key) {
          std::find(request.keys.begin(), request.keys.end(), key) != request.keys.end();
 }
 
-// Whether a row is about a step that the range does not touch.
+// Whether a row is about a step that the range does not touch. Processes are told apart by their
+// ranks too, as those of several hosts may have one pid.
 bool IsOfOtherStep(const RangeTables& range, const std::vector<ResultColumn>& columns,
                    const std::vector<Cell>& row) {
-  TouchedSteps touched{.first_step = range.first_step, .last_step = range.last_step};
-  const int64_t* step = nullptr;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const int64_t* number = std::get_if<int64_t>(&row[i]);
-    if (number == nullptr || columns[i].unit != Unit::kNone) continue;
-    if (columns[i].key == "step") step = number;  // of a table of ranks it is a step's time
-    if (columns[i].key != "pid") continue;
-    for (const TouchedSteps& process : range.processes) {
-      if (process.pid == *number) touched = process;
+  const auto number_in = [&](std::string_view key) -> const int64_t* {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      // `step` is a time in tables of ranks.
+      if (columns[i].key == key && columns[i].unit == Unit::kNone)
+        return std::get_if<int64_t>(&row[i]);
     }
+    return nullptr;
+  };
+  const int64_t *step = number_in("step"), *pid = number_in("pid"), *rank = number_in("rank");
+  if (step == nullptr) return false;
+  bool known = false;
+  for (const TouchedSteps& process : range.processes) {
+    if (pid == nullptr || process.pid != *pid || (rank != nullptr && process.rank != *rank))
+      continue;
+    if (*step >= process.first_step && *step <= process.last_step) return false;
+    known = true;
   }
-  return step != nullptr && (*step < touched.first_step || *step > touched.last_step);
+  return known || *step < range.first_step || *step > range.last_step;
 }
 
 // Leaves what is of the steps of the range: no column of the whole run, no other step's row, none

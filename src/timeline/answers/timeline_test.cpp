@@ -415,10 +415,11 @@ std::string TextOf(const ResultTable& table) {
 
 // Two ranks, the second one half a step behind: a time in the first one's step 6 is in the
 // other's 5.
-TEST(RangeTables, TakeTheStepsOfEachRank) {
+void ExpectStepsOfEachRank(uint32_t first_pid, uint32_t second_pid) {
   StoreBuilder build;
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    const ThreadId thread = build.Thread(build.Process(100 + rank, "train.py", int32_t(rank)));
+    const ThreadId thread =
+        build.Thread(build.Process(rank == 0 ? first_pid : second_pid, "train.py", int32_t(rank)));
     for (int64_t i = 0; i < 10; ++i) {
       const int64_t t = i * 1'000'000 + rank * 500'000;
       build.Range(thread, "step", t, t + 1'000'000);
@@ -451,6 +452,11 @@ TEST(RangeTables, TakeTheStepsOfEachRank) {
   EXPECT_EQ(late.first_step, 9);
   EXPECT_EQ(touched(6'100'000, 6'200'000), (Steps{{0, 6}, {1, 5}}));
 }
+
+TEST(RangeTables, TakeTheStepsOfEachRank) { ExpectStepsOfEachRank(100, 101); }
+
+// In containers, each host's program is process 1.
+TEST(RangeTables, TakeTheStepsOfRanksWithOnePid) { ExpectStepsOfEachRank(1, 1); }
 
 // A kernel runs in the first half of the run alone: the steps behind it know nothing of it, and no
 // number of any table of theirs grows with the run.
