@@ -281,7 +281,12 @@ export class Actions {
     return {
       from: steps.from[i] + run.offset,
       to: steps.to[i] + run.offset,
-      steps: {first: steps.number[i], last: steps.number[i], of: whoseSteps(model, run, steps)},
+      steps: {
+        first: steps.number[i],
+        last: steps.number[i],
+        of: whoseSteps(model, run, steps),
+        byTime: steps !== run.info.steps[0]
+      },
     };
   }
 }

@@ -2,6 +2,17 @@
 import type {Column, TableData} from "../../data";
 import {columnFormat} from "../../format";
 import type {RangeTable} from "../data/protocol";
+import type {Range} from "../state/model";
+
+// How a range is asked for: whole steps by their numbers, which are those of the first process.
+export function partOf(range: Range, offset: number) {
+  if (range.steps && !range.steps.byTime)
+    return {first_step: range.steps.first, last_step: range.steps.last};
+  return {
+    from: String(Math.round(range.from - offset)),
+    to: String(Math.round(range.to - offset)),
+  };
+}
 
 export interface TextTable {
   table: TableData;

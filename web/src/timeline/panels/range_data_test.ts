@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RangeTable} from "../data/protocol";
-import {csvOf, joined, tableOf, textOf} from "./range_data";
+import {csvOf, joined, partOf, tableOf, textOf} from "./range_data";
 
 const table: RangeTable = {
   key: "kernels",
@@ -99,3 +99,12 @@ test(
       joined(steps([[5, "", 1], [6, "yes", 9]]), steps([[5, "", 1], [6, "", 2]])).rows,
       [[5, "", 1, 1, 0], [6, "yes / –", 9, 2, -7]]);
   });
+
+test("steps are asked for by number where they are the first process's", () => {
+  const span = {from: 1000, to: 2000};
+  assert.deepEqual(
+    partOf({...span, steps: {first: 4, last: 5}}, 100), {first_step: 4, last_step: 5});
+  assert.deepEqual(partOf({...span, steps: {first: 4, last: 4, of: "rank 1", byTime: true}}, 100),
+    {from: "900", to: "1900"});
+  assert.deepEqual(partOf(span, 0), {from: "1000", to: "2000"});
+});

@@ -8,7 +8,7 @@ import {stepsThereAre} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Model, Range, RunView} from "../state/model";
 import {runLetter} from "../state/places";
-import {csvOf, joined, tableOf, textOf} from "./range_data";
+import {csvOf, joined, partOf, tableOf, textOf} from "./range_data";
 
 const kRows = 12;
 const kSettleMs = 180;  // after the last change of a range that is being dragged
@@ -180,15 +180,12 @@ function stepsText({first, last, of}: NonNullable<Range["steps"]>): string {
 
 function hasSteps({steps}: RunAnswer, {steps: asked}: Range): boolean {
   const numbers = steps[0]?.number ?? [];
-  return !asked || (numbers.includes(asked.first) && numbers.includes(asked.last));
+  return !asked || asked.byTime || (numbers.includes(asked.first) && numbers.includes(asked.last));
 }
 
 async function ask(
   run: RunView, range: Range, signal: AbortSignal, tables?: string[]): Promise<RangeAnswer> {
-  const part = range.steps ? {first_step: range.steps.first, last_step: range.steps.last} : {
-    from: String(Math.round(range.from - run.offset)),
-    to: String(Math.round(range.to - run.offset))
-  };
+  const part = partOf(range, run.offset);
   return run.source.call<RangeAnswer>("range", tables ? {...part, tables} : part, signal);
 }
 
