@@ -20,6 +20,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/browser_page.h"
+#include "cli/reading/input_state.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/live_input.h"
 #include "cli/reading/progress_line.h"

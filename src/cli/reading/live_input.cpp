@@ -1,7 +1,5 @@
 #include "cli/reading/live_input.h"
 
-#include <sys/stat.h>
-
 #include <chrono>
 
 #include "capture/recording/live_folder.h"
@@ -25,26 +23,6 @@ uint64_t VersionOfInput(const std::string& path) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
-}
-
-uint64_t StateOfInputs(const std::vector<std::string>& words) {
-  const auto paths = FindInputs(words);
-  if (!paths.ok()) return 0;
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, a word at a time
-  const auto add = [&](auto value) {
-    hash = (hash ^ static_cast<uint64_t>(value)) * 0x100000001b3u;
-  };
-  for (const std::string& path : paths.value()) {
-    const auto place = PlaceOfInput(path);
-    struct stat file {};
-    if (!place.ok() || stat(place->c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;
-    add(file.st_dev);
-    add(file.st_ino);
-    add(file.st_size);
-    add(file.st_mtim.tv_sec);
-    add(file.st_mtim.tv_nsec);
-  }
-  return hash;
 }
 
 }  // namespace batchlight::cli
