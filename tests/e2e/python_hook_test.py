@@ -169,6 +169,17 @@ class EveryInterpreter(unittest.TestCase):
                 done = session.run(python, "-c", code)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
 
+    def test_what_wrappers_hold_is_written_by_reference(self):
+        # dill writes all that a function could use; Python's own builtins, and no copy of ours, by their name.
+        code = ("import builtins\nfrom _batchlight._bridge._importlib_bootstrap import followed_by, phase\n"
+                "for wrapped in (phase(print, 1, 'x', bool), phase(print, 1, str, bool), followed_by(print, bool)):\n"
+                "    held = wrapped.__globals__\n"
+                "    print(sorted(held), held['__builtins__'] is vars(builtins))\n")
+        for python in interpreters():
+            with self.subTest(python), PythonSession() as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.stdout, done.stderr), ("['__builtins__', '__name__'] True\n" * 3, ""))
+
     def test_program_does_not_notice(self):
         programs = [
             "import sys; print(sys.argv, sys.flags, sys.warnoptions); sys.exit(3)",

@@ -8,6 +8,7 @@ defined here.
 An exception passes through with our own frame taken out of its traceback (CPython 3.11 and later;
 before, a traceback has one line more for each wrapped call).
 """
+import builtins
 import sys
 
 import _batchlight_native as _native
@@ -160,9 +161,9 @@ class _Following(_Ours):
 
 def _wraps(function):
     """functools.wraps for a wrapper that may be pickled: dill writes all names that a function could use, those of
-    the module that it was made in, so it gets none but the builtins."""
+    the module that it was made in, so it gets none but the builtins: Python's own, which are written by their name."""
     def make(call):
-        names = {"__name__": getattr(function, "__module__", None), "__builtins__": __builtins__}
+        names = {"__name__": getattr(function, "__module__", None), "__builtins__": vars(builtins)}
         return functools.wraps(function)(type(call)(call.__code__, names, call.__name__, None, call.__closure__))
 
     return make
