@@ -12,6 +12,7 @@ HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& re
   if (range.by_steps) {
     range.first_step = request.Time("first_step");
     range.last_step = request.Time("last_step", range.first_step);
+    range.process = static_cast<size_t>(request.Integer("process", 0, UINT32_MAX, 0));
   } else {
     range.from_ns = request.Time("from");
     range.to_ns = request.Time("to");

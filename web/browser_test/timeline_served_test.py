@@ -271,8 +271,8 @@ class Served(unittest.TestCase):
         self.assertNotEqual(place[0], place[3])
         self.assertRegex(self.browser.text('.event-panel'), r'rank 1, ddp.py \(pid \d+\), Steps')
         self.assertRegex(self.browser.text('.status'), r'rank 1, ddp.py')
-        self.js('const {source} = batchlightTimeline.app.model.first; const call = source.call.bind(source); window.asked = [];'
-                'source.call = (name, what, ...more) => { if (name === "range") asked.push(what); return call(name, what, ...more); }')
+        self.js('const {source} = batchlightTimeline.app.model.first; const call = source.call.bind(source); window.answered = [];'
+                'source.call = (name, what, ...more) => { const answer = call(name, what, ...more); if (name === "range") void answer.then((one) => answered.push(one)); return answer; }')
         self.browser.keys('t')
         self.wait('return batchlightTimeline.app.model.range !== null')
         found = self.js('const {from, to, steps} = batchlightTimeline.app.model.range; return [from, to, steps.first]')
@@ -280,7 +280,9 @@ class Served(unittest.TestCase):
         self.wait('return /^Step/.test(document.querySelector(".range-head").innerText)')
         self.assertIn(f'Step {place[2]} of rank 1', self.browser.text('.range-head'))
         # Its own time is asked for: no other rank's step of that number.
-        self.assertEqual(self.js('return asked'), [{'from': str(place[0]), 'to': str(place[1])}])
+        self.wait('return answered.length > 0')
+        self.assertEqual(self.js('return answered.map(({from, to, processes}) => [from, to, processes.map(({first_step, last_step}) => [first_step, last_step])])'),
+                         [[*place[:2], [[place[2], place[2]]] * 2]])
 
     def test_what_is_not_there_is_said(self):
         self.view('--step', '9999', self.train)

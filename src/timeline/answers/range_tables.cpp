@@ -174,15 +174,17 @@ StepOptions RangeTableMaker::StepsOf(const RangeRequest& request, RangeTables& r
   result.whole_steps = true;
   size_t first = 0;
   size_t last = 0;
+  const bool is_there = request.process < processes.size();
+  if (request.by_steps &&
+      !(is_there && FindPlaces(processes[request.process], request, &first, &last))) {
+    return options;
+  }
   for (size_t i = 0; i < processes.size(); ++i) {
     const std::vector<Step>& steps = processes[i].steps;
-    if (request.by_steps && i > 0) {
-      if (result.processes.empty() || first >= steps.size()) continue;
-    } else if (!FindPlaces(processes[i], request, &first, &last)) {
-      continue;
-    }
+    if (!request.by_steps && !FindPlaces(processes[i], request, &first, &last)) continue;
+    if (first >= steps.size()) continue;
     const size_t end = std::min(last, steps.size() - 1);
-    if (request.by_steps && i == 0) {
+    if (request.by_steps && i == request.process) {
       result.from_ns = steps[first].start_ns;
       result.to_ns = steps[end].end_ns;
     }

@@ -22,6 +22,7 @@ struct RangeRequest {
   bool by_steps = false;
   int64_t first_step = 0;  // numbers of steps, as shown
   int64_t last_step = 0;
+  size_t process = 0;             // place in the timeline's steps: whose numbers these are
   std::vector<std::string> keys;  // tables that are wanted; empty: all that have rows
 };
 
@@ -55,7 +56,7 @@ class RangeTableMaker {
 
   // First what is of exactly this time, the events by name (`events`) and GPU memory (`memory`),
   // then the tables of the steps that it touches: of each process (rank) its own. Steps that are
-  // asked for by number are those of the first process, and of others the ones in their places.
+  // asked for by number are those of one process, and of others the ones in their places.
   RangeTables Make(const RangeRequest& request);
 
  private:

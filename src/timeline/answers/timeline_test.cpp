@@ -455,6 +455,36 @@ void ExpectStepsOfEachRank(uint32_t first_pid, uint32_t second_pid) {
 
 TEST(RangeTables, TakeTheStepsOfEachRank) { ExpectStepsOfEachRank(100, 101); }
 
+TEST(RangeTables, HaveTheTimeOfTheProcessWhoseStepsAreAskedFor) {
+  StoreBuilder build;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(100 + rank, "train.py", int32_t(rank)));
+    for (int64_t i = 0; i < 10 + rank; ++i) {
+      const int64_t t = i * 1'000'000 + rank * 500'000;
+      build.Range(thread, "step", t, t + 1'000'000);
+    }
+  }
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  RangeTableMaker maker(*timeline, {});
+  const auto step = [&](int64_t number, size_t process) {
+    return maker.Make({.by_steps = true,
+                       .first_step = number,
+                       .last_step = number,
+                       .process = process,
+                       .keys = {"events"}});
+  };
+  EXPECT_EQ(step(4, 0).from_ns, 4'000'000);
+  EXPECT_EQ(step(4, 1).from_ns, 4'500'000);
+  EXPECT_EQ(step(4, 1).to_ns, 5'500'000);
+  EXPECT_EQ(step(4, 1).processes.size(), 2u);
+  // The first process has no such step.
+  EXPECT_EQ(step(10, 1).from_ns, 10'500'000);
+  EXPECT_EQ(step(10, 1).processes.size(), 1u);
+  EXPECT_NE(step(10, 0).problem, "");
+  EXPECT_NE(step(0, 2).problem, "");
+}
+
 // In containers, each host's program is process 1.
 TEST(RangeTables, TakeTheStepsOfRanksWithOnePid) { ExpectStepsOfEachRank(1, 1); }
 

@@ -36,9 +36,14 @@ const kTitles: Record<string, string> = {
   python: "Python functions, sampled",
 };
 
-export function pageRange(run: RunAnswer, events: PageEvents, nameOf: (id: number) => string,
-  asked: {from?: number|string; to?: number | string; first_step?: number; last_step?: number}):
-  RangeAnswer {
+export function pageRange(
+  run: RunAnswer, events: PageEvents, nameOf: (id: number) => string, asked: {
+    from?: number|string;
+    to?: number | string;
+    first_step?: number;
+    last_step?: number;
+    process?: number
+  }): RangeAnswer {
   const span = spanOf(run, asked);
   const tables: RangeTable[] = Object.entries(kTitles).flatMap(([kind, title]) => {
     const rows = sums(run.tracks.filter((track) => track.kind === kind), events, nameOf, span);
@@ -61,10 +66,15 @@ export function pageRange(run: RunAnswer, events: PageEvents, nameOf: (id: numbe
   };
 }
 
-function spanOf(run: RunAnswer,
-  asked: {from?: number|string; to?: number | string; first_step?: number; last_step?: number}) {
+function spanOf(run: RunAnswer, asked: {
+  from?: number|string;
+  to?: number | string;
+  first_step?: number;
+  last_step?: number;
+  process?: number
+}) {
   if (asked.from !== undefined) return {from: Number(asked.from), to: Number(asked.to)};
-  const steps = run.steps[0];
+  const steps = run.steps[asked.process ?? 0];
   const first = asked.first_step ?? 0;
   return {
     from: steps.from[steps.number.indexOf(first)],

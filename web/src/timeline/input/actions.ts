@@ -285,7 +285,7 @@ export class Actions {
         first: steps.number[i],
         last: steps.number[i],
         of: whoseSteps(model, run, steps),
-        byTime: steps !== run.info.steps[0]
+        process: run.info.steps.indexOf(steps)
       },
     };
   }

@@ -4,10 +4,12 @@ import {columnFormat} from "../../format";
 import type {RangeTable} from "../data/protocol";
 import type {Range} from "../state/model";
 
-// How a range is asked for: whole steps by their numbers, which are those of the first process.
+// How a range is asked for: whole steps by their numbers, which are those of one process.
 export function partOf(range: Range, offset: number) {
-  if (range.steps && !range.steps.byTime)
-    return {first_step: range.steps.first, last_step: range.steps.last};
+  if (range.steps) {
+    const {first, last, process} = range.steps;
+    return {first_step: first, last_step: last, ...(process ? {process} : {})};
+  }
   return {
     from: String(Math.round(range.from - offset)),
     to: String(Math.round(range.to - offset)),

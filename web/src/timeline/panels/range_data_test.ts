@@ -100,11 +100,11 @@ test(
       [[5, "", 1, 1, 0], [6, "yes / –", 9, 2, -7]]);
   });
 
-test("steps are asked for by number where they are the first process's", () => {
+test("steps are asked for by their number and process", () => {
   const span = {from: 1000, to: 2000};
   assert.deepEqual(
     partOf({...span, steps: {first: 4, last: 5}}, 100), {first_step: 4, last_step: 5});
-  assert.deepEqual(partOf({...span, steps: {first: 4, last: 4, of: "rank 1", byTime: true}}, 100),
-    {from: "900", to: "1900"});
-  assert.deepEqual(partOf(span, 0), {from: "1000", to: "2000"});
+  assert.deepEqual(partOf({...span, steps: {first: 4, last: 4, of: "rank 1", process: 1}}, 100),
+    {first_step: 4, last_step: 4, process: 1});
+  assert.deepEqual(partOf(span, 100), {from: "900", to: "1900"});
 });

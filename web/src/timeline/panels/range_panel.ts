@@ -179,8 +179,8 @@ function stepsText({first, last, of}: NonNullable<Range["steps"]>): string {
 }
 
 function hasSteps({steps}: RunAnswer, {steps: asked}: Range): boolean {
-  const numbers = steps[0]?.number ?? [];
-  return !asked || asked.byTime || (numbers.includes(asked.first) && numbers.includes(asked.last));
+  const numbers = steps[asked?.process ?? 0]?.number ?? [];
+  return !asked || (numbers.includes(asked.first) && numbers.includes(asked.last));
 }
 
 async function ask(

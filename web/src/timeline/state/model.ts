@@ -43,9 +43,9 @@ export interface Selected {
 }
 
 export interface Range extends Span {
-  // Whole steps, by number; `of` names whose times these are, where there are several. `byTime`:
-  // they are not those of the first process, which alone has its steps asked for by number.
-  steps?: {first: number; last: number; of?: string; byTime?: boolean};
+  // Whole steps, by number; `of` names whose times these are, where there are several, and
+  // `process` is its place in the run's steps.
+  steps?: {first: number; last: number; of?: string; process?: number};
 }
 
 export interface Found {
