@@ -112,7 +112,7 @@ class Analysis {
                               (format == "." && output == "-");
       RETURN_IF_ERROR(chosen.rule != nullptr
                           ? RunRule(i, chosen, for_people)
-                          : RunAdvice(i, chosen.advice, for_people, output == "-"));
+                          : RunAdvice(i, chosen.advice, flags.inputs, for_people, output == "-"));
     }
     return Status();
   }
@@ -176,7 +176,8 @@ class Analysis {
     return Status();
   }
 
-  Status RunAdvice(size_t index, const std::string& which, bool for_people, bool to_console) {
+  Status RunAdvice(size_t index, const std::string& which, const std::vector<std::string>& runs,
+                   bool for_people, bool to_console) {
     if (which == kDx12) {
       outputs_.Notice("SKIPPED: " + store_.source + " could not be analyzed by " + which +
                       " because it does not contain DX12 data.");
@@ -197,7 +198,7 @@ class Analysis {
     RowSource nothing;
     return outputs_.Write(
         index, nothing, which,
-        Heading("What to change", kAdvice) + FindingsText(findings, style, &store_));
+        Heading("What to change", kAdvice) + FindingsText(findings, style, &store_, runs));
   }
 
   const Store& store_;

@@ -34,20 +34,23 @@ void WritePatch(SummaryText& out, const Patch& patch) {
 }
 
 // A command on one line, to copy.
-void WriteView(SummaryText& out, const Store& store, const Finding& finding) {
+void WriteView(SummaryText& out, const Store& store, const std::vector<std::string>& runs,
+               const Finding& finding) {
   constexpr size_t kMostLetters = 80;  // a part of a name finds it too
   std::string event = EventOf(store, finding);
   if (event.empty()) return;
   if (event.size() > kMostLetters)
     event = CleanText(event.substr(0, event.find_last_of(" ,<(", kMostLetters)));
   if (event.empty()) return;
-  out.Line("   View: batchlight view " + ShellPath(store.source) + " --find " + ShellPath(event));
+  std::string command = "   View: batchlight view ";
+  for (const std::string& run : runs) command += ShellPath(run) + ' ';
+  out.Line(command + "--find " + ShellPath(event));
 }
 
 }  // namespace
 
 std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle style,
-                         const Store* store) {
+                         const Store* store, const std::vector<std::string>& runs) {
   if (findings.empty()) return "Nothing found.\n";
   if (style.terminal_width == 0) style = {.width = std::numeric_limits<int>::max()};
   SummaryText out(style);
@@ -63,7 +66,7 @@ std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle sty
       out.Put("   Gain: ").Wrapped(GainText(finding) + SameTime(finding), kSeenIndent);
     }
     WritePatch(out, finding.patch);
-    if (store != nullptr) WriteView(out, *store, finding);
+    if (store != nullptr) WriteView(out, *store, runs, finding);
   }
   const std::string together = CombinedText(findings);
   if (!together.empty()) out.EndLine().Wrapped(together, 0);

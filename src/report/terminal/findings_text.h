@@ -10,9 +10,10 @@
 
 namespace batchlight {
 
-// Paragraphs are as wide as the terminal; without one (terminal_width 0) each is one line. With the
-// recording each that has events there says how to see them in the timeline.
+// Paragraphs are as wide as the terminal; without one (terminal_width 0) each is one line. With
+// what was read, and the words of the command line that it was read for, each that has events there
+// says how to see them in the timeline.
 std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle style,
-                         const Store* store = nullptr);
+                         const Store* store = nullptr, const std::vector<std::string>& runs = {});
 
 }  // namespace batchlight

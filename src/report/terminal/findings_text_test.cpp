@@ -37,14 +37,13 @@ TEST(FindingsText, WithoutATerminalEachIsOneLine) {
 
 TEST(FindingsText, LeadsToAnEventOfTheRecording) {
   Store store;
-  store.source = "my run.batchlight";
   store.strings.Intern("aten::add");
   Finding finding = Long();
   finding.evidence = {{.kind = "setting", .name = "amp"},
                       {.kind = "operator", .name = "aten::gone"},
                       {.kind = "operator", .name = "aten::add"}};
-  const std::string text = FindingsText({finding}, {}, &store);
-  EXPECT_NE(text.find("\n   View: batchlight view 'my run.batchlight' --find aten::add\n"),
+  const std::string text = FindingsText({finding}, {}, &store, {"my run.batchlight", "b"});
+  EXPECT_NE(text.find("\n   View: batchlight view 'my run.batchlight' b --find aten::add\n"),
             std::string::npos)
       << text;
   finding.evidence.pop_back();
