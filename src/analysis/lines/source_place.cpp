@@ -59,7 +59,10 @@ std::string_view InstalledModule(std::string_view file) {
 }
 
 std::string_view ShortFile(std::string_view file) {
-  if (file.starts_with('<')) return file;
+  // The recorder's own modules are named <FILE> (python/batchlight/_start.py).
+  const bool is_ours = file.starts_with("</") && file.ends_with(".py>");
+  if (is_ours) file.remove_suffix(1);
+  if (!is_ours && file.starts_with('<')) return file;
   const size_t slash = file.rfind('/');
   return slash == file.npos ? file : file.substr(slash + 1);
 }
