@@ -256,6 +256,18 @@ class ViewTest(unittest.TestCase):
                                  [("rank %d, process (pid %d)" % (rank, 40 + rank), rank) for rank in range(3)])
                 self.assertEqual([(steps["rank"], steps["count"]) for steps in job["steps"]], [(0, 10), (1, 10), (2, 10)])
 
+    def test_a_run_that_begins_in_the_folder_removes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            shutil.copy(TRAIN, folder)
+            with Viewer(folder) as viewer:
+                changed = lambda: viewer.get("status")["runs"][0]["changed"]  # noqa: E731
+                self.assertEqual(changed(), "")
+                (folder / "next.batchlight.live").mkdir()
+                self.assertEqual(changed(), "")
+                (folder / TRAIN.name).unlink()
+                self.assertNotEqual(changed(), "")
+
     def test_says_how_far_a_long_reading_is(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "trace.json")

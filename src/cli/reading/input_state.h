@@ -8,7 +8,7 @@
 namespace batchlight::cli {
 
 // A number that changes when the files that are read for `words` are others in size or time; 0: one
-// of them is not there, or none tells (a run that goes on, or was not sealed).
+// of them is not there, or none tells. What goes on, or was not sealed, does not.
 uint64_t StateOfInputs(const std::vector<std::string>& words);
 
 }  // namespace batchlight::cli
