@@ -10,11 +10,15 @@
 namespace batchlight::timeline {
 namespace {
 
-enum Place : uint8_t { kBefore, kAmong, kAfter, kPlaces };
+enum Place : uint8_t { kBefore, kWarmUp, kAmong, kAfter, kPlaces };
 
+// Warm-up lasts until the first step that counts.
 Place PlaceOf(const ProcessSteps& process, int64_t time_ns) {
-  if (time_ns < process.steps.front().start_ns) return kBefore;
-  return time_ns < process.steps.back().end_ns ? kAmong : kAfter;
+  const std::vector<Step>& steps = process.steps;
+  if (steps.empty() || time_ns < steps.front().start_ns) return kBefore;
+  if (time_ns >= steps.back().end_ns) return kAfter;
+  const std::vector<uint32_t>& steady = process.steady;
+  return steady.empty() || time_ns < steps[steady.front()].start_ns ? kWarmUp : kAmong;
 }
 
 std::string WhereIs(const ProcessSteps& process, int64_t time_ns) {

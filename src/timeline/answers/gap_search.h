@@ -19,7 +19,7 @@ struct LongestGap {
   LongestEvents found;
   size_t steps = 0;  // that were searched; 0: the whole run was, as no step is known
   // Gaps that are longer than all that were searched, in time: the longest one before the steps,
-  // among them and after them.
+  // among those before the first that counts, later among them (an epoch's start), and after them.
   std::vector<GapElsewhere> outside;
 };
 

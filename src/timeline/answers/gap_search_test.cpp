@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/steps/step_lookup.h"
 #include "analysis/testing/store_builder.h"
 #include "timeline/tracks/build_timeline.h"
 
@@ -52,6 +53,42 @@ TEST(GapSearch, NamesALongerOneElsewhere) {
   const uint32_t outside = gap.outside[0].ref;
   EXPECT_EQ(events.End(outside) - events.Start(outside), 7 * kMs);
   EXPECT_EQ(gap.outside[0].where, "after the last step");
+}
+
+// A pause of an epoch's start between two steps, and a longer one in the first step, which warms
+// up.
+TEST(GapSearch, NamesThatOfAnEpochBesideThatOfWarmUp) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  int64_t now_ns = 0;
+  for (int step = 0; step < 20; ++step) {
+    const int64_t gap_ns = (step == 0 ? 90 : 1) * kMs;
+    if (step == 10) now_ns += 40 * kMs;
+    build.Range(main, "step", now_ns, now_ns + 9 * kMs + gap_ns);
+    build.Kernel(main, "first", now_ns, now_ns, now_ns + 5 * kMs);
+    build.Kernel(main, "second", now_ns + kMs, now_ns + 5 * kMs + gap_ns,
+                 now_ns + 9 * kMs + gap_ns);
+    now_ns += 9 * kMs + gap_ns;
+  }
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  StepSet steps = timeline->steps();
+  ProcessSteps& process = steps.processes.front();
+  ASSERT_NE(process.steady.front(), 0u);
+  const size_t epoch = StepLookup::Around(process.steps, 99 * kMs + 9 * 10 * kMs);
+  ASSERT_NE(epoch, StepLookup::kNone);
+  process.steps[epoch].kind = StepKind::kEpochStart;
+  std::erase(process.steady, static_cast<uint32_t>(epoch));
+  timeline->SetSteps(std::move(steps));
+  const LongestGap gap = NthLongestGap(*timeline, 0);
+  const Events& events = timeline->events();
+  ASSERT_EQ(gap.outside.size(), 2u) << events.End(gap.found.ref) - events.Start(gap.found.ref);
+  const auto length = [&](size_t i) {
+    return events.End(gap.outside[i].ref) - events.Start(gap.outside[i].ref);
+  };
+  EXPECT_EQ(length(0), 90 * kMs);
+  EXPECT_EQ(length(1), 40 * kMs);
+  EXPECT_NE(gap.outside[1].where.find("epoch start"), std::string::npos) << gap.outside[1].where;
 }
 
 TEST(GapSearch, TakesTheWholeRunWithoutSteps) {

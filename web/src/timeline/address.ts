@@ -51,8 +51,7 @@ export class Address {
     if (goesElsewhere) app.actions.clear();
     if (state.step !== undefined) this.goToStep(state.step);
     else if (state.at !== undefined) this.goTo(state.at);
-    else if (state.find && state.from === undefined)
-      void app.actions.longest({text: state.find}, 0);
+    else if (state.find && state.from === undefined) void app.actions.longestInSteps(state.find);
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.sel) void app.actions.select(run, state.sel, state.from === undefined);
     if (kPlaces.every((key) => state[key] === undefined)) this.goToTypicalSteps();
@@ -87,6 +86,7 @@ export class Address {
       return;
     }
     app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
+    app.compare?.alignAt(number);
     app.range.showSteps(number, number);
   }
 

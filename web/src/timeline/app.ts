@@ -62,6 +62,7 @@ export class App {
   readonly dock: Dock;
   readonly pointer: Pointer;
   readonly address: Address;
+  compare: ComparePanel|null = null;  // of two runs
   readonly status = h("div", {class: "status", role: "status", "aria-live": "polite"});
   private readonly banner = h("div", {class: "banners"});
   private readonly warnings = new Map<string, HTMLElement>();  // by kind
@@ -131,7 +132,7 @@ export class App {
       },
     ];
     if (model.runs.length < 2) return panels;
-    const compare = new ComparePanel(model, (first) => {
+    const compare = this.compare = new ComparePanel(model, (first) => {
       const {from, to} = this.motion.goal;
       const wasWhole = from <= model.whole.from && to >= model.whole.to;
       model.whole = wholeOfAll(model.runs);

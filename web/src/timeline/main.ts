@@ -44,12 +44,17 @@ async function start(): Promise<void> {
   const made = app = new App(runs, connection, place === undefined ? state : parseUrl(place));
   root.addEventListener(
     "place", (event) => made.address.go(parseUrl((event as CustomEvent<string>).detail)));
-  addEventListener("hashchange", () => made.address.go(takeToken()));
+  addEventListener("hashchange", () => {
+    if (parseUrl(location.hash).token) made.unwarn("wrong");
+    made.address.go(takeToken());
+  });
   // For measurements and tests: what the last frame drew.
   Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});
 }
 
 function failed(error: Error): void {
+  // The printed address, opened in this tab: only what is behind # changes.
+  addEventListener("hashchange", () => location.reload());
   const help = (error as CallError).code === "token" ? kNoToken : [];
   document.body.replaceChildren(h("main", {class: "opening"}, h("h1", {}, "batchlight"),
     h("p", {class: "bad", role: "alert"}, error.message), ...help.map((text) => h("p", {}, text))));

@@ -184,12 +184,19 @@ Evidence PartOf(const RunMeasures& run, GpuPart part) {
       .kind = "part", .name = std::string(GpuPartName(part)), .per_step_ns = GpuPartNs(run, part)};
 }
 
+void LargestFirst(std::vector<Evidence>& parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](const Evidence& a, const Evidence& b) {
+    return a.per_step_ns > b.per_step_ns;
+  });
+}
+
 std::vector<Evidence> PartsBeforeLaunch(const RunMeasures& run) {
   std::vector<Evidence> parts;
   for (size_t i = 0; i < kGpuPartCount; ++i) {
     const auto part = static_cast<GpuPart>(i);
     if (IsIdleBeforeLaunch(part) && GpuPartNs(run, part) > 0) parts.push_back(PartOf(run, part));
   }
+  LargestFirst(parts);
   return parts;
 }
 
@@ -206,6 +213,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
       finding.evidence.push_back(PartOf(run, part));
     }
   }
+  LargestFirst(finding.evidence);
   finding.seen = "Of a step's " + TimeOf(gpu->window.mean) + " on the GPU " +
                  PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
                  std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +

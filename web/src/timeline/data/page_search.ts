@@ -24,15 +24,18 @@ function placeOfStep({from, to}: StepsInfo, time: number): number {
   return i < from.length && from[i] <= time ? i : -1;
 }
 
-// Before the steps, among them or after them.
-function partOf({from, to}: StepsInfo, time: number): number {
-  if (time < from[0]) return 0;
-  return time < to[to.length - 1] ? 1 : 2;
+// Before the steps, among those before the first that counts, later among them, or after them.
+function partOf({from, to, steady}: StepsInfo, time: number): number {
+  if (from.length === 0 || time < from[0]) return 0;
+  if (time >= to[to.length - 1]) return 3;
+  return steady.length === 0 || time < from[steady[0]] ? 1 : 2;
 }
 
 function whereIs(steps: StepsInfo, step: number, time: number): string {
   if (step >= 0) return `in step ${steps.number[step]} (not counted)`;
-  return ["before the first step", "between two steps", "after the last step"][partOf(steps, time)];
+  return [
+    "before the first step", "between two steps", "between two steps", "after the last step"
+  ][partOf(steps, time)];
 }
 
 // What an event adds to the time of its name.
@@ -188,7 +191,7 @@ export class PageSearch {
   private longestGap(nth: number): LongestAnswer {
     const {steps} = this.run;
     const inside: EventRef[] = [];
-    const outside: (GapElsewhere|undefined)[] = [undefined, undefined, undefined];
+    const outside: (GapElsewhere|undefined)[] = [undefined, undefined, undefined, undefined];
     const length = ({from, to}: EventRef): number => to - from;
     const steady = new Map(steps.map((one) => [one, new Set(one.steady)]));
     this.scan({kind: "gap"}, (place, i) => {

@@ -1,7 +1,7 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
 import {count, nthLongest} from "../../format";
 import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
-import {stepAt, stepsOf} from "../data/steps";
+import {countedSpan, stepAt, stepsOf} from "../data/steps";
 import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
 import type {Model, Range, RunView} from "../state/model";
@@ -123,10 +123,21 @@ export class Actions {
     this.say(`${what} ${direction > 0 ? "after" : "before"} this.`);
   }
 
-  async longest(wanted: Wanted, nth: number): Promise<void> {
+  // Of a text, where it is in a step that counts: what each step has takes longest in warm-up.
+  async longestInSteps(text: string): Promise<void> {
+    const span = countedSpan(this.run.info.steps[0]);
+    if (!span) return this.longest({text}, 0);
+    const within = {from: String(Math.round(span.from)), to: String(Math.round(span.to))};
+    await this.longest({text}, 0, within);
+  }
+
+  async longest(
+    wanted: Wanted, nth: number, within: {from?: string; to?: string} = {}): Promise<void> {
     const {run} = this;
-    const found =
-      await this.last(() => run.source.call<LongestAnswer>("longest", {...wanted, nth}));
+    const ask = (where: {from?: string; to?: string}): Promise<LongestAnswer|null> =>
+      this.last(() => run.source.call<LongestAnswer>("longest", {...wanted, ...where, nth}));
+    let found = await ask(within);
+    if (found && !found.event && within.from !== undefined) found = await ask({});
     if (!found) return;
     this.model.searched = null;
     if (!found.event) return this.say(noneOf(wanted, found.count, this.hasGpu(run)));

@@ -22,6 +22,7 @@ export class ComparePanel {
   readonly element = h("div", {class: "compare-panel"});
   private readonly said = h("span", {class: "muted", role: "status"});
   private pairs: {a: number; b: number}[] = [];
+  private asked: number|undefined;  // to align at, a step of A
 
   constructor(private readonly model: Model, private readonly onAlign: (first: Span|null) => void) {
     void this.load();
@@ -45,8 +46,17 @@ export class ComparePanel {
       parts.push(tabs("compare", panels));
     }
     this.element.replaceChildren(...parts);
-    if (this.pairs.length > 0) this.align(this.pairs[Math.floor(this.pairs.length / 2)]);
+    const asked = this.pairs.find(({a}) => a === this.asked);
+    if (asked) this.align(asked);
+    else if (this.pairs.length > 0) this.align(this.pairs[Math.floor(this.pairs.length / 2)]);
     else this.said.textContent = "the runs have no steps in common: they begin together";
+  }
+
+  // At a step of A, if both runs have it: now, or when it is known which these are.
+  alignAt(step: number): void {
+    this.asked = step;
+    const pair = this.pairs.find(({a}) => a === step);
+    if (pair) this.align(pair);
   }
 
   // Steps of both runs with the same number.

@@ -38,20 +38,30 @@ export class RangePanel {
   }
 
   private field(label: string): HTMLInputElement {
-    return h("input",
-      {type: "text", inputmode: "decimal", "aria-label": label, placeholder: label, size: 10});
+    return h("input", {
+      type: "text",
+      inputmode: "decimal",
+      "aria-label": label,
+      placeholder: label,
+      size: 10,
+    });
   }
 
   private makeForm(): HTMLElement {
     const {model} = this;
-    const show = (event: Event): void => {
+    // Enter leaves the field: the next key is one of the timeline's.
+    const taken = (event: Event): void => {
       event.preventDefault();
+      (document.activeElement as HTMLElement | null)?.blur();
+    };
+    const show = (event: Event): void => {
+      taken(event);
       const [from, to] = [this.from, this.to].map((input) => Number(input.value) * 1e6);
       if (to > from) model.setRange({from, to});
       else this.refuse("The second time is not after the first.");
     };
     const showSteps = (event: Event): void => {
-      event.preventDefault();
+      taken(event);
       const first = Number(this.firstStep.value);
       const last = this.lastStep.value === "" ? first : Number(this.lastStep.value);
       if (this.showSteps(first, last)) return;
