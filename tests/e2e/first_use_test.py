@@ -115,7 +115,8 @@ class FirstUse(unittest.TestCase):
             code, text = on_terminal(columns, "analyze", RUN)
             self.assertEqual(code, 0)
             self.assertIn("   Seen: ", text)
-            lines = [line for line in text.splitlines() if not line.startswith("     ")]  # no patches
+            # Patches and commands are copied as they are.
+            lines = [line for line in text.splitlines() if not line.startswith(("     ", "   View: "))]
             self.assertLessEqual(max(map(len, lines)), columns, text)
         self.assertGreater(max(map(len, self.tool("analyze", RUN).stdout.splitlines())), 100)
 
