@@ -227,7 +227,7 @@ export class PageSearch {
     const [from, to] = [Number(asked.from ?? -Infinity), Number(asked.to ?? Infinity)];
     this.scan(asked, (place, i) => {
       const {start, end} = place.row;
-      if (start[i] < to && end[i] > from) found.push([end[i] - start[i], place, i]);
+      if (start[i] >= from && start[i] < to) found.push([end[i] - start[i], place, i]);
     });
     found.sort((a, b) => b[0] - a[0]);
     const one = found[asked.nth];

@@ -73,6 +73,12 @@ test("a call within another of its name counts once", () => {
   assert.deepEqual([count, total, lengths], [4, 121, 196]);
 });
 
+test("the longest of a part begins there", () => {
+  const {ref, from, to} = search.longest({kind: "gap", nth: 0}).event!;
+  assert.equal(search.longest({kind: "gap", nth: 0, from, to}).event?.ref, ref);
+  assert.equal(search.longest({kind: "gap", nth: 0, from: from + 1, to}).event, null);
+});
+
 test("the longest gap is of the steps that count; a longer one elsewhere is named", () => {
   const gaps = {
     groups: [{id: 0, parent: -1}, {id: 1, parent: 0}],

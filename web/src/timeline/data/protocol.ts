@@ -176,7 +176,7 @@ export interface Match {
   table: string;
 }
 
-// The longest gap before the steps, among them or after them.
+// The longest gap before the steps, in warm-up, later among the steps, or after them.
 export interface GapElsewhere {
   event: EventRef;
   where: string;
