@@ -271,9 +271,7 @@ class Counter {
 
   void AddOtherWaits() {
     found_.other_waits -= found_.most.waits;
-    StepLookup lookup(&steps_);
-    for (const GpuWait& wait : FindGpuWaits(store_, steps_.thread)) {
-      if (wait.kind != PhaseKind::kGpuWait || !lookup.IsSteadyAt(wait.start_ns)) continue;
+    for (const TimeSpan& wait : WaitsInSteadySteps(store_, steps_)) {
       const uint32_t owner = OwnerAt(wait.start_ns);
       if (owner != kNoRow && owner == most_) continue;
       found_.other_wait_ns += double(wait.end_ns - wait.start_ns);

@@ -13,7 +13,6 @@
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/owners/autograd_numbers.h"
-#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -125,14 +124,8 @@ bool IsOfSeveral(const std::array<std::map<FunctionName, int64_t>, kPhases.size(
 // How much of the time that the thread waits for the GPU in steady steps it is in the function.
 double ShareOfWaits(const StepInputs& inputs, const ProcessSteps& steps, const CodeSamples& samples,
                     const SampledFunction& function) {
-  StepLookup lookup(&steps);
-  Spans waits;
-  for (const GpuWait& wait : FindGpuWaits(inputs.store, steps.thread)) {
-    if (wait.kind == PhaseKind::kGpuWait && lookup.IsSteadyAt(wait.start_ns)) {
-      waits.push_back({wait.start_ns, wait.end_ns});
-    }
-  }
-  const SampledTime sampled = samples.InsideModules(steps.thread, waits);
+  const SampledTime sampled =
+      samples.InsideModules(steps.thread, WaitsInSteadySteps(inputs.store, steps));
   return double(NsOf(sampled, {function.file, function.function})) /
          double(std::max<int64_t>(1, sampled.all_ns));
 }

@@ -11,13 +11,10 @@
 namespace batchlight::advice {
 namespace {
 
-int64_t WaitsOf(const RunMeasures& run, const ProcessSteps& main) {
-  StepLookup steps(&main);
+int64_t WaitsOf(const Store& store, const ProcessSteps& main) {
   int64_t waited_ns = 0;
-  for (const GpuWait& wait : FindGpuWaits(*run.store, main.thread)) {
-    if (wait.kind == PhaseKind::kGpuWait && steps.IsSteadyAt(wait.start_ns)) {
-      waited_ns += wait.end_ns - wait.start_ns;
-    }
+  for (const TimeSpan& wait : WaitsInSteadySteps(store, main)) {
+    waited_ns += wait.end_ns - wait.start_ns;
   }
   return waited_ns;
 }
@@ -40,7 +37,7 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
 
 // Time of a mean step in which the CPU has nothing to do but wait for the GPU, ns.
 double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
-  const int64_t waited_ns = WaitsOf(run, main) + FullQueueOf(*run.store, main);
+  const int64_t waited_ns = WaitsOf(*run.store, main) + FullQueueOf(*run.store, main);
   double slack_ns = double(waited_ns) / double(std::max<size_t>(1, main.steady.size()));
   // Where it runs ahead, its steps are shorter than the GPU's.
   const double pace_ns = double(PaceOfGpuNs(*run.gpu.MainBreakdown(), main));

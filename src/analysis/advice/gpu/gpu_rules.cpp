@@ -148,11 +148,9 @@ WaitsInForward FindWaitsInForward(const RunMeasures& run) {
   const OperatorCallsTable& operators = store.operator_calls;
   const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
   const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
-  StepLookup lookup(main);
   const ToldPlans plans(run);
   uint64_t count = 0;
-  for (const GpuWait& wait : FindGpuWaits(store, main->thread)) {
-    if (wait.kind != PhaseKind::kGpuWait || !lookup.IsSteadyAt(wait.start_ns)) continue;
+  for (const TimeSpan& wait : WaitsInSteadySteps(store, *main)) {
     if (in_modules.Innermost(main->thread, wait.start_ns) == kNoRow) continue;
     const uint32_t op = in_operators.Innermost(main->thread, wait.start_ns);
     if (op == kNoRow || plans.Has(operators.name[op])) continue;
