@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "capture/recording/live_folder.h"
-#include "ingest/input_paths.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {

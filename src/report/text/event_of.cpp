@@ -34,6 +34,7 @@ std::string EventOf(const Store& store, const Finding& finding) {
     if (event.empty() || event.starts_with('-')) continue;
     // Names of functions and of idle time are no texts of the recording.
     if (event == item.event || IsIdleTime(item.name)) return event;
+    if (!store.strings.Find(event).IsNone()) return event;  // most often, and at once
     for (size_t row = 0; row < store.strings.size(); ++row) {
       if (store.Text(StringId::At(row)).find(event) != std::string_view::npos) return event;
     }
