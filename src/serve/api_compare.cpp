@@ -4,6 +4,7 @@
 #include "analysis/diff/run_diff.h"
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/result_column.h"
+#include "report/text/utf8.h"
 #include "serve/api.h"
 #include "serve/table_json.h"
 
@@ -62,6 +63,7 @@ HttpResponse AnswerCompare(const ApiContext& context, const Snapshot& run, JsonR
   }
   return JsonResponse({{"tables", std::move(tables)},
                        {"steps", PairedSteps(a.steps, b.steps)},
+                       {"commands", {CleanText(a.session.command), CleanText(b.session.command)}},
                        {"problem", diff.problem}});
 }
 

@@ -182,7 +182,7 @@ class Live(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.whole.to > arguments[0]', before)
         self.wait('const {view, whole} = batchlightTimeline.app.model; return view.from === whole.from && view.to === whole.to')
         self.browser.run('const input = document.querySelector(".compare-panel input"); input.value = "10"; input.form.requestSubmit()')
-        self.assertRegex(self.browser.text('.timeline-bar .span'), r'^A: .* events, 20 steps, median .*; B: .* events, 30 steps, median .*$')
+        self.assertRegex(self.browser.text('.compare-panel .heads'), r'(?s)^A\s.* events, 20 steps, median .*B\s.* events, 30 steps, median')
         self.browser.run('batchlightTimeline.app.range.showSteps(10, 10); batchlightTimeline.app.dock.show("range")')
         heads = self.wait('const heads = [...document.querySelectorAll(".range-panel [role=tabpanel]:not(.hidden-tab) .column-name")];'
                           'return heads.length > 0 && heads.map(e => e.innerText)')

@@ -77,6 +77,19 @@ class Served(unittest.TestCase):
                        '.then(({rows}) => { for (const {merged} of rows.values()) for (const count of merged) sum += count; return sum; })')
         self.assertEqual(sums, self.js('return batchlightTimeline.app.model.first.info.tables.reduce((all, {rows}) => all + rows, 0)'))
 
+    def test_a_step_is_called_and_found_by_its_number(self):
+        self.view(self.train)
+        self.browser.type('.search', 'step 3')
+        self.wait('return /Enter goes to\\s+step 3/.test(document.querySelector(".search-panel")?.innerText)')
+        self.browser.keys('Enter')
+        self.wait('const {range} = batchlightTimeline.app.model; return range && range.steps.first === 3')
+        self.js('const {actions, model} = batchlightTimeline.app; actions.go(model.first, model.first.info.steps[0].first_ref + 3)')
+        self.wait('return batchlightTimeline.app.model.selected')
+        self.assertRegex(self.browser.text('.event-panel h2'), r'^step 3 \(')
+        self.assertRegex(self.browser.text('.status'), r'^step 3 \(')
+        self.js('batchlightTimeline.app.search.set("step 30000")')
+        self.wait('return /There is no step 30000: its steps go from 0 to/.test(document.querySelector(".search-panel")?.innerText)')
+
     def test_a_step_has_the_numbers_of_the_summary(self):
         steps = json.loads(subprocess.run([BATCHLIGHT, 'table', '-f', 'json', '--name', 'kernels', '--first-step', '3', '--last-step', '3', self.train],
                                           capture_output=True, text=True, check=False).stdout or '[]')

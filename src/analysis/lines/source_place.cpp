@@ -5,6 +5,8 @@
 namespace batchlight {
 namespace {
 
+constexpr std::string_view kOwnFolder = "/batchlight/_bridge/";
+
 bool Has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 // ".../lib/python3.11/..." or ".../python311.zip/...": the standard library and, below it,
@@ -23,7 +25,7 @@ bool IsInPythonsLibrary(std::string_view file) {
 
 SourceOwner OwnerOfSource(std::string_view file) {
   if (file.empty()) return SourceOwner::kNobody;
-  if (Has(file, "/batchlight/_bridge/") || file == "<batchlight>") return SourceOwner::kNobody;
+  if (Has(file, kOwnFolder) || file == "<batchlight>") return SourceOwner::kNobody;
   if (file.starts_with("<frozen ")) return SourceOwner::kPython;
   const bool installed = Has(file, "/site-packages/") || Has(file, "/dist-packages/");
   if (Has(file, "-packages/torch/") || Has(file, "-packages/torch/_")) return SourceOwner::kPyTorch;
@@ -59,10 +61,12 @@ std::string_view InstalledModule(std::string_view file) {
 }
 
 std::string_view ShortFile(std::string_view file) {
-  // The recorder's own modules are named <FILE> (python/batchlight/_start.py).
-  const bool is_ours = file.starts_with("</") && file.ends_with(".py>");
-  if (is_ours) file.remove_suffix(1);
-  if (!is_ours && file.starts_with('<')) return file;
+  if (const size_t at = file.rfind(kOwnFolder); at != file.npos) {
+    // The recorder's own modules are named <FILE> (python/batchlight/_start.py).
+    if (file.ends_with('>')) file.remove_suffix(1);
+    return file.substr(at + 1);
+  }
+  if (file.starts_with('<')) return file;
   const size_t slash = file.rfind('/');
   return slash == file.npos ? file : file.substr(slash + 1);
 }

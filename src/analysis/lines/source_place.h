@@ -22,7 +22,8 @@ bool IsImporting(std::string_view file);
 // "" for others.
 std::string_view InstalledModule(std::string_view file);
 
-// "model.py" of "/home/user/model.py"; generated names as they are.
+// "model.py" of "/home/user/model.py"; generated names as they are; of the recorder's
+// own modules with the folders that say whose they are, "batchlight/_bridge/_imports.py".
 std::string_view ShortFile(std::string_view file);
 
 }  // namespace batchlight

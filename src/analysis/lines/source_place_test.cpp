@@ -55,7 +55,8 @@ TEST(SourcePlace, ShortensPaths) {
   EXPECT_EQ(ShortFile("/home/user/train.py"), "train.py");
   EXPECT_EQ(ShortFile("train.py"), "train.py");
   EXPECT_EQ(ShortFile("<ipython-input-3/x>"), "<ipython-input-3/x>");
-  EXPECT_EQ(ShortFile("</opt/batchlight/_bridge/_imports.py>"), "_imports.py");
+  EXPECT_EQ(ShortFile("</opt/batchlight/_bridge/_imports.py>"), "batchlight/_bridge/_imports.py");
+  EXPECT_EQ(ShortFile("/opt/batchlight/_bridge/_a.py"), "batchlight/_bridge/_a.py");
   EXPECT_EQ(ShortFile("</"), "</");
 }
 

@@ -211,6 +211,7 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
     if (gpu.process != process.process || row.has_gpu) continue;
     row.has_gpu = true;
     row.device = gpu.device;
+    row.has_windows = gpu.window.count > 0;
     for (size_t i = 0; i < kGpuPartCount; ++i) {
       double* const columns[] = {&row.compute_ns, &row.exposed_communication_ns, &row.copies_ns,
                                  &row.idle_ns};  // by GpuPartGroup

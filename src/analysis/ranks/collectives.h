@@ -57,6 +57,7 @@ struct RankRow {
   int32_t rank = -1;
   uint32_t device = 0;
   bool has_gpu = false;
+  bool has_windows = false;  // of steps on the GPU: without them the times below but `waited` are 0
   double step_ns = 0;
   double compute_ns = 0;  // kernels but communication
   double exposed_communication_ns = 0;

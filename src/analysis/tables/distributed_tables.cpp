@@ -6,11 +6,10 @@
 namespace batchlight {
 namespace {
 
-// Of the GPU over the steps that have a window there.
-constexpr SumRule MeanOfWindows(std::string_view key) {
-  SumRule rule = RatioOf(key, "windows");
-  rule.zero_if_none = true;
-  return rule;
+// Of the GPU over the steps that have a window there; no value where none has.
+constexpr SumRule MeanOfWindows(std::string_view key) { return RatioOf(key, "windows"); }
+auto OnGpu(double RankRow::*ns) {
+  return [ns](const RankRow& row) { return row.has_windows ? NanosecondsCell(row.*ns) : Cell{}; };
 }
 
 Columns<RankRow> RankColumns(const Store& store) {
@@ -26,19 +25,19 @@ Columns<RankRow> RankColumns(const Store& store) {
        Nanoseconds(&Row::step_ns)},
       {Summed(MeanOfWindows("compute_ns"),
               TimeColumn("compute", "Compute", "GPU: kernels other than communication")),
-       Nanoseconds(&Row::compute_ns)},
+       OnGpu(&Row::compute_ns)},
       {Summed(MeanOfWindows("communication_ns"),
               TimeColumn("communication", "Communication",
                          "GPU: exposed, nothing computes meanwhile")),
-       Nanoseconds(&Row::exposed_communication_ns)},
+       OnGpu(&Row::exposed_communication_ns)},
       {Summed(MeanOfWindows("hidden_ns"),
               TimeColumn("hidden", "Hidden", "GPU: communication that computing hides")),
-       Nanoseconds(&Row::hidden_communication_ns)},
+       OnGpu(&Row::hidden_communication_ns)},
       {Summed(MeanOfWindows("copies_ns"),
               TimeColumn("copies", "Copies", "GPU: copies and sets, exposed")),
-       Nanoseconds(&Row::copies_ns)},
+       OnGpu(&Row::copies_ns)},
       {Summed(MeanOfWindows("idle_ns"), TimeColumn("idle", "Idle", "GPU: nothing runs")),
-       Nanoseconds(&Row::idle_ns)},
+       OnGpu(&Row::idle_ns)},
       {Summed(RatioOf("waited_ns", "steps"),
               TimeColumn("waited", "Waited",
                          "Of communication: for slower ranks; kernel - shortest kernel of the same "

@@ -101,15 +101,17 @@ bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t
   return true;
 }
 
-// "steps 1 to 2 of rank 0, 1 of rank 1", where they differ.
+// "steps 1 to 2 of rank 0, step 1 of rank 1", where they differ.
 std::string StepsText(const std::vector<TouchedSteps>& processes) {
   std::string text;
   bool differ = false;
   for (const TouchedSteps& steps : processes) {
     differ = differ || steps.first_step != processes.front().first_step ||
              steps.last_step != processes.front().last_step;
-    text += (text.empty() ? "steps " : ", ") + std::to_string(steps.first_step);
-    if (steps.last_step != steps.first_step) text += " to " + std::to_string(steps.last_step);
+    const bool one = steps.last_step == steps.first_step;
+    text += text.empty() ? "" : ", ";
+    text += (one ? "step " : "steps ") + std::to_string(steps.first_step);
+    if (!one) text += " to " + std::to_string(steps.last_step);
     text += steps.rank >= 0 ? " of rank " + std::to_string(steps.rank)
                             : " of process " + std::to_string(steps.pid);
   }

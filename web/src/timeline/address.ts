@@ -75,7 +75,7 @@ export class Address {
       info.static?.left_out ? "all that this file has" : "the whole run"}.`);
   }
 
-  private goToStep(number: number): void {
+  goToStep(number: number): void {
     const {app} = this;
     const {model} = app;
     const steps = model.first.info.steps[0];
@@ -95,8 +95,9 @@ export class Address {
     const {model, motion} = this.app;
     const {from, to} = model.whole;
     if (at < from || at > to) {
-      this.app.warn(
-        `This recording goes from ${moment(from, kSaidNs)} to ${moment(to, kSaidNs)}.`, "place");
+      this.app.warn(`The events of this recording lie between ${moment(from, kSaidNs)} and ${
+                      moment(to, kSaidNs)}.`,
+        "place");
       return;
     }
     const steps = model.first.info.steps[0];

@@ -1,9 +1,10 @@
 // Puts the timeline together: the drawing, the panels, keys and pointer, the address.
 import {h, longText} from "../dom";
-import {count, plural, time} from "../format";
+import {time} from "../format";
 import {themeButton} from "../theme";
 import {footnotes, lossBanner} from "../views/header_view";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
+import {stepTitle} from "./data/steps";
 import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
 import {kGone} from "./data/http_source";
@@ -28,21 +29,11 @@ import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
 import type {RunView} from "./state/model";
-import {placeOf} from "./state/places";
+import {headOf, placeOf} from "./state/places";
 import type {Span} from "./state/viewport";
 import {framed} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
-
-// "live, 29.9 s, 622,509 events, 260 steps, median 52.5 ms".
-function headOf({info}: RunView): string {
-  const [first, ...others] = info.steps;
-  const whose = first && others.length > 0 && first.rank >= 0 ? ` of rank ${first.rank}` : "";
-  const steps =
-    first?.count > 0 ? `, ${count(first.count)} steps${whose}, median ${time(first.median)}` : "";
-  return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
-    plural(info.events, "event")}${steps}`;
-}
 
 // Two runs of one program are told apart by their files.
 function titleOf({info: {title, source}}: RunView, withFile: boolean): string {
@@ -84,6 +75,7 @@ export class App {
       longest: (wanted, nth) => void this.actions.longest(wanted, nth),
       leave: () => this.stage.region.focus(),
       show: () => this.dock.show("search"),
+      step: (number) => this.address.goToStep(number),
     });
     this.range = new RangePanel(model);
     const goTo = (span: Span): void => this.motion.to({from: span.from - 1e6, to: span.to + 1e6});
@@ -170,8 +162,8 @@ export class App {
   // What grows with a run that goes on, and with what is found after the first picture.
   private drawHead(): void {
     const {runs} = this.model;
-    this.span.textContent =
-      runs.map((run, i) => `${runs.length > 1 ? `${"AB"[i]}: ` : ""}${headOf(run)}`).join("; ");
+    this.span.textContent = runs.length > 1 ? "" : headOf(runs[0]);
+    this.compare?.drawHeads();
     this.drawBanners();
   }
 
@@ -222,8 +214,9 @@ export class App {
   private tell(): void {
     const {run, event} = this.model.selected!;
     const step = event.step ? `, step ${event.step.number}` : "";
-    this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${time(event.from)}${
-      step}, ${placeOf(this.model, run, event)}, depth ${event.depth}`);
+    const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);
+    this.say(`${called}, ${time(event.to - event.from)}, at ${time(event.from)}${step}, ${
+      placeOf(this.model, run, event)}, depth ${event.depth}`);
   }
 
   stepRange(): void {

@@ -218,6 +218,7 @@ export interface RangeAnswer {
 export interface CompareAnswer {
   tables: RangeTable[];
   steps: {a: number; b: number}[];
+  commands: string[];  // what was started; "": not known
 }
 
 export interface Note {

@@ -10,6 +10,18 @@ export function stepNumber({info}: RunView, ref: Ref): number|undefined {
   return undefined;
 }
 
+// "step 28 (steady)": a step's event has its kind as its name. undefined: the ref is none.
+export function stepTitle(run: RunView, ref: Ref, kind: string): string|undefined {
+  const number = stepNumber(run, ref);
+  return number === undefined ? undefined : `step ${number} (${kind})`;
+}
+
+// The step that a search is for: "step 28"; undefined: it is for a name.
+export function searchedStep(text: string): number|undefined {
+  const found = /^\s*step\s*#?(\d+)\s*$/i.exec(text);
+  return found ? Number(found[1]) : undefined;
+}
+
 // The first of ascending ends that is after a time.
 export function firstEnding(ends: readonly number[], time: number): number {
   let low = 0;

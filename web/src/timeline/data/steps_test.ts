@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RunAnswer} from "./protocol";
-import {typicalSteps} from "./steps";
+import {searchedStep, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -24,4 +24,11 @@ test("a page that holds a part of a run opens in that part", () => {
   assert.deepEqual(typicalSteps(run, {from: 150, to: 186}), {first: 6, last: 8});
   assert.deepEqual(typicalSteps(run, {from: 145, to: 170}), {first: 6, last: 6});
   assert.equal(typicalSteps(run, {from: 141, to: 149}), null);
+});
+
+test("a search may be for a step", () => {
+  for (const text of ["step 28", " Step 28 ", "STEP #28", "step28"])
+    assert.equal(searchedStep(text), 28, text);
+  for (const text of ["28", "step", "step 28 x", "optimizer.step 28"])
+    assert.equal(searchedStep(text), undefined, text);
 });

@@ -1,10 +1,11 @@
-// Two runs: which step of B lies under which of A, and the differences that `batchlight diff`
-// tells.
-import {h} from "../../dom";
+// Two runs: what each is, which step of B lies under which of A, and the differences that
+// `batchlight diff` tells.
+import {h, longText} from "../../dom";
 import {time} from "../../format";
 import {tabs} from "../../views/tabs";
 import type {CompareAnswer, RangeTable} from "../data/protocol";
 import type {Model} from "../state/model";
+import {headOf, runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
 import {tableBox} from "./range_panel";
 
@@ -21,6 +22,8 @@ function inOneUnit({columns, rows, ...table}: RangeTable): RangeTable {
 export class ComparePanel {
   readonly element = h("div", {class: "compare-panel"});
   private readonly said = h("span", {class: "muted", role: "status"});
+  private readonly heads = h("dl", {class: "heads"});
+  private commands: string[] = [];
   private pairs: {a: number; b: number}[] = [];
   private asked: number|undefined;  // to align at, a step of A
 
@@ -32,14 +35,17 @@ export class ComparePanel {
     let shown: RangeTable[] = [];
     let problem = "";
     try {
-      const {tables, steps} = await this.model.first.source.call<CompareAnswer>("compare");
+      const {tables, steps, commands} =
+        await this.model.first.source.call<CompareAnswer>("compare");
       this.pairs = steps;
+      this.commands = commands;
       shown = tables.filter(({rows}) => rows.length > 0).map(inOneUnit);
     } catch (error) {
       problem = (error as Error).message;
       this.pairs = this.sameNumbers();
     }
-    const parts: HTMLElement[] = [this.form()];
+    this.drawHeads();
+    const parts: HTMLElement[] = [this.heads, this.form()];
     if (problem) parts.push(h("p", {class: "bad"}, problem));
     if (shown.length > 0) {
       const panels = shown.map((table) => ({label: table.title, content: () => tableBox(table)}));
@@ -50,6 +56,14 @@ export class ComparePanel {
     if (asked) this.align(asked);
     else if (this.pairs.length > 0) this.align(this.pairs[Math.floor(this.pairs.length / 2)]);
     else this.said.textContent = "the runs have no steps in common: they begin together";
+  }
+
+  // How long each is, and what was started.
+  drawHeads(): void {
+    const {runs} = this.model;
+    this.heads.replaceChildren(...runs.flatMap(
+      (run, i) => [h("dt", {}, runLetter({runs}, run)),
+        h("dd", {}, headOf(run), h("div", {class: "muted"}, longText(this.commands[i] ?? "")))]));
   }
 
   // At a step of A, if both runs have it: now, or when it is known which these are.

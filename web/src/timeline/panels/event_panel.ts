@@ -2,7 +2,9 @@
 import {h, longName} from "../../dom";
 import {bytes, count, nthLongest, percent, plural, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
+import {stepTitle} from "../data/steps";
 import {moment} from "../draw/ruler";
+import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
 import type {Model, RunView} from "../state/model";
 import {placeOf, runLetter} from "../state/places";
@@ -28,6 +30,8 @@ const kCounted: Record<string, string> = {
   gpu_idle: " gaps with this main cause",
   gpu_idle_causes: " stretches of this cause",
 };
+
+const kSamePart = 0.1;  // of a time, that needs no words of its own
 
 const kTouch = matchMedia("(pointer: coarse)").matches;
 
@@ -62,11 +66,31 @@ export class EventPanel {
   private async addMeanwhile(box: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
     const found = await meanwhileOf(this.model, run, event).catch(() => []);
     if (found.length === 0) return;
-    const items = found.map(({track, event: {ref, name, from, to}, within}) => h("li", {},
-                              `${track}: `, this.linkTo(run, ref, name), ` ${time(within)}`,
-                              within < to - from ? ` of its ${time(to - from)}` : "",
-                              `, ${percent(within, event.to - event.from)} of the gap`));
+    const items = found.map((one) => h("li", {}, `${one.track}: `, ...this.inWords(run, one),
+                              `, ${percent(one.within, event.to - event.from)} of the gap`));
     box.prepend(h("h3", {}, "Meanwhile"), h("ul", {class: "meanwhile"}, ...items));
+  }
+
+  private inWords(run: RunView, one: Meanwhile): (HTMLElement|string)[] {
+    const {within} = one;
+    if ("event" in one) {
+      const {ref, name, from, to} = one.event;
+      const whole = within < to - from ? ` of its ${time(to - from)}` : "";
+      return [this.linkTo(run, ref, name), ` ${time(within)}${whole}`];
+    }
+    if ("count" in one) {
+      const {ref, name} = one.longest;
+      const link = this.linkTo(run, ref, name);
+      if (one.count === 1) return [link, ` ${time(within)}`];
+      return [`${count(one.count)} events ${time(within)}, the longest of them `, link];
+    }
+    const {before, after, longest} = one;
+    const most = within - longest > kSamePart * within ? `the longest ${time(longest)} of it ` : "";
+    const begun = before ? ["after ", this.linkTo(run, before.ref, before.name), ", "] : [];
+    return [
+      `outside of all that was recorded for ${time(within)}, ${most}`, ...begun, "before ",
+      this.linkTo(run, after.ref, after.name)
+    ];
   }
 
   private linkTo(run: RunView, ref: Ref, name: string): HTMLElement {
@@ -116,7 +140,7 @@ export class EventPanel {
     for (const field of event.fields)
       list.push(h("dt", {title: field.help}, field.label), h("dd", {}, fieldText(field)));
     return h("div", {class: "facts"},
-      h("h2", {}, longName(event.name || event.title), " ", h("small", {}, event.title)),
+      h("h2", {}, longName(titleOf(run, event)), " ", h("small", {}, event.title)),
       this.buttons(event), h("dl", {}, ...list));
   }
 
@@ -175,6 +199,10 @@ export class EventPanel {
       links.length > 0 ? h("h3", {}, "Belongs to") : null,
       links.length > 0 ? h("ul", {}, ...links) : null);
   }
+}
+
+function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
+  return stepTitle(run, ref, name) ?? (name || title);
 }
 
 function fieldText({text, value, unit}: EventField): string {

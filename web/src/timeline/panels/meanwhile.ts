@@ -1,8 +1,11 @@
 // What the threads of a process did while its GPU had nothing to do: in each, the innermost event
-// that fills most of the gap.
-import type {EventAnswer, RowRange} from "../data/protocol";
+// that fills most of the gap; of a thread that began several events in it, these or, where it was
+// outside of all events for longer, between which two that was.
+import type {EventAnswer, EventRef, Ref, RowRange} from "../data/protocol";
 import {rowKey} from "../data/answer";
 import type {ViewAnswer} from "../data/answer";
+import type {Items} from "../data/items";
+import {endOf, startOf} from "../data/items";
 import type {Track} from "../data/track";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
@@ -14,10 +17,32 @@ const kShown = 3;
 const kSteps = 256;     // of the gap, in which it is looked at
 const kEnoughOf = 0.5;  // of the gap
 
-export interface Meanwhile {
+interface InEvent {
   track: string;
   event: EventAnswer;
   within: number;  // of its time, in the gap
+}
+
+interface Outside {
+  track: string;
+  before: EventRef|null;  // the longest piece of it
+  after: EventRef;
+  longest: number;
+  within: number;
+}
+
+interface Several {
+  track: string;
+  count: number;
+  longest: EventAnswer;
+  within: number;
+}
+
+export type Meanwhile = InEvent|Outside|Several;
+
+export interface Span {
+  from: number;
+  to: number;
 }
 
 export async function meanwhileOf(
@@ -31,13 +56,63 @@ export async function meanwhileOf(
     {from: Math.floor(gap.from / step) * step, to: Math.ceil(gap.to / step) * step, step, rows});
   const found: Meanwhile[] = [];
   for (const track of tracks) {
+    if (found.length >= kShown) break;
     const ref = innermost(view, track, gap);
-    if (ref === null || found.length >= kShown) continue;
-    const event = await run.source.call<EventAnswer>("event", {ref});
-    const within = Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
-    found.push({track: track.name, event, within});
+    if (ref !== null) {
+      const event = await run.source.call<EventAnswer>("event", {ref});
+      const within = Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
+      found.push({track: track.name, event, within});
+    } else if (track.kind === "thread") {
+      const pieces = piecesOf(view.rows.get(rowKey(track.info!.id, 0)), gap);
+      const one = pieces && await inPieces(run, track, pieces, gap);
+      if (one) found.push(one);
+    }
   }
   return found;
+}
+
+export interface Pieces {
+  events: number;  // of the outermost row, in the gap
+  longest: Ref;    // of these
+  outside: number;
+  hole: Span;  // the longest time outside of all before one that begins
+}
+
+// What a thread does that begins something in the gap. null: it begins nothing, so that it did not
+// keep the GPU waiting.
+export function piecesOf(items: Items|undefined, gap: Span): Pieces|null {
+  const pieces = {events: 0, longest: 0, outside: 0, hole: {from: gap.from, to: gap.from}};
+  let from = gap.from;
+  let [most, begins] = [-1, false];
+  for (let i = 0; items && i < items.count; ++i) {
+    const [start, end] = [startOf(items, i), endOf(items, i)];
+    if (end <= gap.from || start >= gap.to) continue;
+    begins = begins || start > gap.from;
+    if (start - from > pieces.hole.to - pieces.hole.from) pieces.hole = {from, to: start};
+    const within = Math.min(end, gap.to) - Math.max(start, gap.from);
+    pieces.outside += Math.max(0, start - from) + within * (1 - items.busy[i] / 255);
+    pieces.events += items.merged[i];
+    if (within > most) [most, pieces.longest] = [within, items.ref[i]];
+    from = Math.max(from, end);
+  }
+  pieces.outside += Math.max(0, gap.to - from);
+  return begins ? pieces : null;
+}
+
+async function inPieces(
+  run: RunView, track: Track, pieces: Pieces, gap: Span): Promise<Meanwhile|null> {
+  const {events, outside, hole} = pieces;
+  if (outside < kEnoughOf * (gap.to - gap.from)) {
+    const longest = await run.source.call<EventAnswer>("event", {ref: pieces.longest});
+    return {track: track.name, count: events, longest, within: gap.to - gap.from - outside};
+  }
+  const beside = async(at: number, direction: 1|- 1): Promise<EventRef|null> => (
+    await run.source.call<{event: EventRef | null}>("next",
+      {text: "", track: track.info!.id, at: String(Math.round(at)), direction})).event;
+  const middle = (hole.from + hole.to) / 2;
+  const [before, after] = [await beside(middle, -1), await beside(middle, 1)];
+  const longest = Math.min(outside, hole.to - hole.from);
+  return after && {track: track.name, before, after, longest, within: outside};
 }
 
 // Of the process that the GPU's tracks stand in. Of two runs the other's threads may stand there

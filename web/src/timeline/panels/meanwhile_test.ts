@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {trackId} from "../data/track";
+import {kNoItems} from "../data/items";
 import type {Track} from "../data/track";
-import {threadsBeside} from "./meanwhile";
+import type {Pieces} from "./meanwhile";
+import {piecesOf, threadsBeside} from "./meanwhile";
 
 test("of two runs a gap stands beside the threads of its own", () => {
   const [process, gpu] = [1000, 1001];
@@ -28,4 +30,27 @@ test("of two runs a gap stands beside the threads of its own", () => {
   for (const run of [0, 1])
     assert.deepEqual(threadsBeside(tracks, run, trackId(run, 1)).map(({name}) => name),
       [`thread of ${"AB"[run]}`]);
+});
+
+test("of a thread that begins something in the gap it is told how long it was in nothing", () => {
+  const gap = {from: 1000, to: 2000};
+  const pieces = (...spans: [number, number][]): Pieces|null => piecesOf({
+    ...kNoItems,
+    count: spans.length,
+    start: Uint32Array.from(spans.map(([from]) => from)),
+    width: Uint32Array.from(spans.map(([from, to]) => to - from)),
+    ref: Uint32Array.from(spans.map((_, i) => i)),
+    merged: new Uint32Array(spans.length).fill(1),
+    busy: new Uint8Array(spans.length).fill(255),
+  },
+    gap);
+  assert.deepEqual(pieces([900, 1020], [1900, 2100]),
+    {events: 2, longest: 1, outside: 880, hole: {from: 1020, to: 1900}}, "between two");
+  assert.deepEqual(pieces([500, 600], [1900, 2100]),
+    {events: 1, longest: 1, outside: 900, hole: {from: 1000, to: 1900}}, "after none");
+  assert.deepEqual(pieces([1100, 1300], [1350, 1700], [1900, 1950]),
+    {events: 3, longest: 1, outside: 400, hole: {from: 1700, to: 1900}}, "in pieces");
+  assert.equal(pieces([900, 1020]), null, "it begins nothing");
+  assert.equal(pieces([900, 1020], [2000, 2100]), null, "after the gap");
+  assert.equal(piecesOf(undefined, gap), null);
 });

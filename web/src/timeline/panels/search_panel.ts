@@ -2,6 +2,7 @@
 import {h, longName} from "../../dom";
 import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
+import {searchedStep, stepsThereAre} from "../data/steps";
 import type {Model} from "../state/model";
 
 export interface SearchActions {
@@ -9,6 +10,7 @@ export interface SearchActions {
   longest(wanted: Wanted, nth: number): void;
   leave(): void;
   show(): void;  // the panel
+  step(number: number): void;
 }
 
 const kSettleMs = 120;
@@ -42,7 +44,9 @@ export class SearchPanel {
       this.actions.leave();
     } else if (event.key === "Enter" && this.input.value) {
       event.preventDefault();
-      this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
+      const step = searchedStep(this.input.value);
+      if (step !== undefined && this.hasStep(step)) this.actions.step(step);
+      else this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
     }
   }
 
@@ -91,8 +95,11 @@ export class SearchPanel {
         "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, Shift+Enter to the previous one."));
       return;
     }
+    const step = searchedStep(this.input.value);
+    const steps = step === undefined ? [] : [this.stepLine(step)];
     if (answer.matches.length === 0) {
-      this.element.replaceChildren(h("p", {role: "status"}, "No event has this in its name."));
+      const none = h("p", {role: "status"}, "No event has this in its name.");
+      this.element.replaceChildren(...(steps.length > 0 ? steps : [none]));
       return;
     }
     const head = ["Name", "Kind", "Events", "Time", "Share", "Longest"].map(
@@ -102,9 +109,23 @@ export class SearchPanel {
     const words = `${plural(answer.events, "event")}, ${time(answer.total)} ${
                     several ? "as a sum over names (one may run within another)" : "together"}` +
       (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
-    this.element.replaceChildren(h("p", {role: "status"}, words),
+    this.element.replaceChildren(...steps, h("p", {role: "status"}, words),
       h("table", {}, h("thead", {}, h("tr", {}, ...head)),
         h("tbody", {}, ...answer.matches.map((match) => this.row(match, answer)))));
+  }
+
+  private hasStep(step: number): boolean {
+    return this.model.first.info.steps[0]?.number.includes(step) ?? false;
+  }
+
+  private stepLine(step: number): HTMLElement {
+    const {info} = this.model.first;
+    if (!this.hasStep(step))
+      return h("p", {role: "status"}, `There is no step ${step}: ${stepsThereAre(info)}.`);
+    return h("p", {role: "status"}, "Enter goes to ",
+      h("button", {type: "button", class: "link", click: () => this.actions.step(step)},
+        `step ${step}`),
+      ".");
   }
 
   private row(match: Match, answer: FindAnswer): HTMLElement {

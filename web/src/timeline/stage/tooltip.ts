@@ -2,6 +2,7 @@
 import {h} from "../../dom";
 import {count, time} from "../../format";
 import {kStillOpen} from "../data/items";
+import {stepTitle} from "../data/steps";
 import type {Hit, Model} from "../state/model";
 
 const kOffPx = 14;
@@ -18,7 +19,8 @@ export class Tooltip {
     if (!same) model.changed("hover");
     element.hidden = !hit || !event;
     if (!hit || !event) return;
-    const name = hit.run.names.label(hit.name) ?? "";
+    const label = hit.run.names.label(hit.name) ?? "";
+    const name = (hit.merged === 1 ? stepTitle(hit.run, hit.ref, label) : undefined) ?? label;
     const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
     const words = hit.merged > 1
       ? `${count(hit.merged)} short events in ${long}, the longest of them this`
