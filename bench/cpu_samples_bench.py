@@ -4,7 +4,8 @@
     bench/cpu_samples_bench.py build/release [ROUNDS]
 
 - of a step: a loop of small work that times itself, plain and under `profile -t none` with and without
-  --sample, interleaved; processor time and wall time of the median step,
+  --sample, interleaved, and with what takes its place where the kernel refuses ("timers"); processor time and
+  wall time of the median step,
 - of a switch: two threads on one processor that pass a byte through pipes, with and without --cpuctxsw,
 - of unwinding: bench/unwind_bench (build it by name), as processor time.
 Run it where nothing else runs; shares of wall time mean little on a busy machine.
@@ -15,6 +16,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'tests' / 'e2e'))
+from recorded import REFUSE_PERF  # noqa: E402
 
 STEPS = '''
 import sys, time
@@ -48,8 +52,13 @@ print(cpu // ROUNDS, cpu // ROUNDS // 2)
 
 def measure(tool, script, flags, folder):
     command = [sys.executable, '-c', script]
+    refuses = flags is not None and flags[:1] == ['refused']
+    if refuses:
+        flags = flags[1:]
     if flags is not None:
         command = [tool, 'profile', '-t', 'none', '--pytorch=none', '-f', '-o', f'{folder}/run', *flags, *command]
+    if refuses:
+        command = [sys.executable, '-c', REFUSE_PERF, *command]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return [int(word) for word in done.stdout.split()[-2:]]
 
@@ -70,6 +79,8 @@ def main():
         steps = compare(tool, STEPS, {
             'plain': None, 'recorded, no samples': [], '199 Hz': ['-s', 'process-tree'],
             '999 Hz': ['-s', 'process-tree', '--sampling-frequency=999'],
+            '199 Hz by timers': ['refused', '-s', 'process-tree'],
+            '999 Hz by timers': ['refused', '-s', 'process-tree', '--sampling-frequency=999'],
             '199 Hz and switches': ['-s', 'process-tree', '--cpuctxsw=process-tree']}, rounds, folder)
         base = steps['recorded, no samples']
         for name, (wall, cpu) in steps.items():

@@ -31,6 +31,7 @@ ALLOWED = {
                                "pthread_attr_destroy pthread_attr_setstacksize "
                                "pthread_attr_setdetachstate",
     "the shims', when they are loaded": "dlvsym gnu_get_libc_version batchlight_os_api batchlight_memory_api "
+                                        "batchlight_timer_api "
                                         "__asan_init __tsan_init __msan_init __hwasan_init",
     "the toolchain's": "__cxa_finalize __getauxval __gmon_start__ _ITM_deregisterTMCloneTable "
                        "_ITM_registerTMCloneTable __stack_chk_fail",

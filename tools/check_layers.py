@@ -48,10 +48,11 @@ SUB_LAYERS = {
         'shims': ('osrt', 'rt'),  # a library of its own: headers only
         'memory': ('stacks', 'buffer', 'rt'),
         'memory_shims': ('memory', 'rt'),  # as shims
+        'timers': ('rt',),  # likewise
         'cupti': ('backtrace', 'stacks', 'collect', 'buffer', 'rt'),
         'counting': ('cupti', 'collect', 'buffer', 'rt'),
         'python': ('nvtx', 'cupti', 'memory', 'stacks', 'collect', 'buffer', 'rt'),
-        'entry': ('python', 'nvtx', 'osrt', 'memory', 'counting', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
+        'entry': ('python', 'nvtx', 'osrt', 'memory', 'timers', 'counting', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
         'testing': ('rt',),
     },
     'capture': {

@@ -1,6 +1,6 @@
 """--sample and --cpuctxsw on a program whose functions burn known shares and whose threads wait for known
-times; on stripped, static, dying and deep ones; and where the kernel does not allow it. Shares are of the
-program's own processor time, so a busy machine changes none."""
+times; on stripped, static, dying and deep ones. Shares are of the program's own processor time, so a busy machine
+changes none. Where the kernel does not allow it: cpu_timers_test.py."""
 import json
 import os
 import pathlib
@@ -185,37 +185,6 @@ class Switches(CpuCase):
         self.assertEqual(len(rows), 2, rows)
         self.assertGreater(min(row["Ready"] for row in rows), 500 * MS)
         self.assertGreater(min(row["Preempted"] for row in rows), 5)
-
-
-class NotAllowed(InFolder):
-    # A seccomp filter that refuses perf_event_open, as a container's profile does.
-    REFUSE = """
-import ctypes, os, struct, sys
-libc = ctypes.CDLL(None, use_errno=True)
-NUMBER = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
-code = b"".join(struct.pack("HBBI", *i) for i in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, NUMBER), (0x06, 0, 0, 0x00050000 | 1), (0x06, 0, 0, 0x7fff0000)))
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(Program(4, code))) == 0
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-    def refused(self, *words):
-        return subprocess.run([sys.executable, "-c", self.REFUSE, BATCHLIGHT, *words], cwd=self.path(""),
-                              capture_output=True, text=True)
-
-    def test_is_said_and_all_else_recorded(self):
-        doctor = self.refused("doctor")
-        line = [line for line in doctor.stdout.splitlines() if "CPU samples" in line]
-        self.assertTrue(line and line[0].startswith("missing") and "perf_event_open" in line[0], doctor.stdout)
-        done = self.refused("profile", "-s", "process-tree", "-f", "-o", "run", "/bin/sh", "-c", "exit 3")
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("CPU samples are not recorded: the kernel refuses (perf_event_open", done.stderr)
-        table = self.batchlight("table", "samples", "run.batchlight")
-        self.assertIn("no rows: CPU samples are not recorded: the kernel refuses", table.stderr)
-        losses = self.batchlight("table", "losses", "run.batchlight").stdout
-        self.assertIn("CPU samples are not recorded", losses)
 
 
 if __name__ == "__main__":

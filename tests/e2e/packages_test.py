@@ -116,7 +116,8 @@ class Wheel(Made):
                 if file.read(4) == b"\x7fELF":
                     programs[os.path.basename(name)] = name
         self.assertEqual(set(programs), {"batchlight", "host_query", "libbatchlight_inject.so",
-                                          "libbatchlight_osrt.so", "libbatchlight_memory.so"})
+                                          "libbatchlight_osrt.so", "libbatchlight_memory.so",
+                                          "libbatchlight_timers.so"})
         for name in programs.values():
             self.assertEqual(list(too_new(symbols(self.path(name))[0])), [], name)
         for name in ("batchlight", "host_query"):

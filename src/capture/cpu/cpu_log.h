@@ -14,6 +14,12 @@
 
 namespace batchlight::capture {
 
+// CpuThread::what
+inline constexpr uint32_t kThreadBegan = 0;
+inline constexpr uint32_t kThreadNamed = 1;
+inline constexpr uint32_t kThreadNamedByExec = 2;
+inline constexpr uint32_t kThreadEnded = 3;
+
 // A frame of a stack, for writing: innermost first.
 struct StackFrame {
   native::CodePlace place;

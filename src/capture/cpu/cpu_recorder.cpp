@@ -23,11 +23,7 @@ constexpr int kRoundsPerRing = 3;
 // The rings must be read in time, on machines where every processor is busy.
 constexpr int kNice = -10;
 
-// CpuThread::what and CpuSwitch::kind
-constexpr uint32_t kBegan = 0;
-constexpr uint32_t kName = 1;
-constexpr uint32_t kNameByExec = 2;
-constexpr uint32_t kEnded = 3;
+// CpuSwitch::kind
 constexpr uint32_t kGot = 0;
 constexpr uint32_t kPreempted = 1;
 constexpr uint32_t kBlocked = 2;
@@ -165,7 +161,8 @@ void CpuRecorder::Take(const PerfRecord& record) {
     case PerfKind::kEnd:
       spaces_.End(record.pid, record.tid);
       samples_.erase(record.tid);
-      return log_.AddThread({.pid = record.pid, .tid = record.tid, .what = kEnded}, {}, last_ns_);
+      return log_.AddThread({.pid = record.pid, .tid = record.tid, .what = kThreadEnded}, {},
+                            last_ns_);
     case PerfKind::kLost:
       lost_ += record.lost;
       return;
@@ -186,15 +183,16 @@ void CpuRecorder::TakeBegin(const PerfRecord& record) {
   log_.AddThread({.pid = record.pid,
                   .tid = record.tid,
                   .parent_pid = is_process ? record.parent_pid : 0,
-                  .what = kBegan},
+                  .what = kThreadBegan},
                  {}, last_ns_);
 }
 
 void CpuRecorder::TakeName(const PerfRecord& record) {
   if (record.by_exec) spaces_.Exec(record.pid);
-  log_.AddThread(
-      {.pid = record.pid, .tid = record.tid, .what = record.by_exec ? kNameByExec : kName},
-      record.name, last_ns_);
+  log_.AddThread({.pid = record.pid,
+                  .tid = record.tid,
+                  .what = record.by_exec ? kThreadNamedByExec : kThreadNamed},
+                 record.name, last_ns_);
 }
 
 bool CpuRecorder::WantsStack(uint32_t tid) {

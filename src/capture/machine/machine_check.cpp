@@ -62,7 +62,10 @@ void CheckSampling(std::vector<Check>& checks) {
   const std::string why = WhyNoSamples();
   checks.push_back(why.empty() ? Check{"CPU samples", Finding::kGood,
                                        "and context switches: --sample, --cpuctxsw", ""}
-                               : Check{"CPU samples", Finding::kMissing, why,
+                               : Check{"CPU samples", Finding::kNote,
+                                       why + ": --sample takes them by timers in the program, "
+                                             "without code in the kernel and static programs; no "
+                                             "context switches",
                                        "kernel.perf_event_paranoid of at most 2 and, in a "
                                        "container, CAP_PERFMON or a seccomp profile that has "
                                        "perf_event_open"});

@@ -23,6 +23,7 @@ Result<Install> FindInstall() {
   install.inject_library = install.prefix + "/lib/libbatchlight_inject.so";
   install.osrt_library = install.prefix + "/lib/libbatchlight_osrt.so";
   install.memory_library = install.prefix + "/lib/libbatchlight_memory.so";
+  install.timers_library = install.prefix + "/lib/libbatchlight_timers.so";
   install.host_query = install.prefix + "/lib/batchlight/host_query";
   install.python_folder = install.prefix + "/share/batchlight/python";
   if (!FileExists(install.inject_library)) {

@@ -16,6 +16,7 @@
 #include "base/printable_text.h"
 #include "cpython/process_frames.h"
 #include "format/step_board.h"
+#include "format/timer_samples.h"
 
 namespace batchlight::capture {
 namespace {
@@ -38,7 +39,8 @@ bool MapsFolder(long pid, const std::string& folder) {
 }
 
 bool IsRecorders(std::string_view name) {
-  return name == kControlFile || name == format::kStepBoardFile || name.ends_with(".blp") ||
+  return name == kControlFile || name == format::kStepBoardFile ||
+         name == format::kTimerSamplesFile || name.ends_with(".blp") ||
          name.ends_with(cpython::kFramesSuffix);
 }
 

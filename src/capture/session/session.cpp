@@ -102,6 +102,7 @@ void Session::ControlChanged() {
 void Session::FollowWithSamplers() {
   const Control& control = recording_->control();
   if (cpu_) cpu_->SetCapture(control.capture_index(), control.collecting());
+  if (timer_sampler_) timer_sampler_->SetCapture(control.capture_index());
   if (python_sampler_) {
     python_sampler_->SetCapture(control.capture_index(), control.collecting());
   }

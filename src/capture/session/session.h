@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "capture/cpu/cpu_recorder.h"
 #include "capture/cpu/program_stacks.h"
+#include "capture/cpu/timer_sampler.h"
 #include "capture/loop/event_loop.h"
 #include "capture/loop/signal_relay.h"
 #include "capture/loop/timer.h"
@@ -69,6 +70,10 @@ class Session : private SessionCommands {
   Status OpenWatches(pid_t pid);
   // What the kernel refuses is said and missing, no more.
   void OpenCpuRecorder(pid_t pid);
+  // The program will sample itself by timers, where the kernel will not.
+  Status PreloadTimers(const Install& install);
+  Status OpenTimerSampler();
+  void SayOfTimers(const std::string& refused);
   void OpenProgramStacks();
   // Who runs the program, if that is not the tool's user.
   std::optional<FileOwner> OtherUser() const;
@@ -123,9 +128,11 @@ class Session : private SessionCommands {
   SignalRelay signals_{loop_};
   std::optional<PreloadPath> preload_;
   std::vector<PreloadPath> shims_;
+  bool preloads_timers_ = false;
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;
   std::unique_ptr<CpuRecorder> cpu_;
+  std::unique_ptr<TimerSampler> timer_sampler_;  // where there is no cpu_
   std::optional<ProgramStacks> program_stacks_;
   std::unique_ptr<PythonSampler> python_sampler_;
   std::optional<ProcessWatch> processes_;

@@ -127,6 +127,11 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
     const Status cpu = cpu_->Finish(capture);
     if (!cpu.ok()) SayOfCpu(cpu.message() + "; samples and switches are not whole");
   }
+  if (timer_sampler_) {
+    const Status timers = timer_sampler_->Finish(capture);
+    if (!timers.ok()) SayOfCpu(timers.message() + "; samples are not whole");
+    if (const std::string unseen = timer_sampler_->Unseen(); !unseen.empty()) SayOfCpu(unseen);
+  }
   if (python_sampler_) {
     const Status python = python_sampler_->Finish();
     if (!python.ok()) SayOfPythonSamples(python.message());

@@ -76,6 +76,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   if ((options_.trace & format::kTraceMemory) != 0) {
     RETURN_IF_ERROR(PreloadShims(install.memory_library, "leave out --python-memory"));
   }
+  RETURN_IF_ERROR(PreloadTimers(install));
   for (const PreloadPath& shims : shims_) wanted.shims.push_back(shims.path());
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
   for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
@@ -105,6 +106,14 @@ Status Session::PreloadShims(const std::string& library, const std::string& or_e
   ASSIGN_OR_RETURN(PreloadPath shims, PreloadPath::Make(library));
   shims_.push_back(std::move(shims));
   return {};
+}
+
+Status Session::PreloadTimers(const Install& install) {
+  // Of another user's program the tool would read what it says of its memory.
+  if (!options_.cpu.samples || OtherUser() || WhyNoSamples().empty()) return {};
+  if (!FileExists(install.timers_library)) return {};
+  preloads_timers_ = true;
+  return PreloadShims(install.timers_library, "leave out --sample");
 }
 
 Status Session::Prepare(pid_t pid, const Install& install,
@@ -169,10 +178,33 @@ void Session::OpenCpuRecorder(pid_t pid) {
     return;
   }
   cpu_.reset();
+  if (preloads_timers_) {
+    const Status timers = OpenTimerSampler();
+    if (timers.ok()) return SayOfTimers(started.message());
+    started = timers;
+  }
   const std::string what = !options_.cpu.samples   ? "context switches are"
                            : options_.cpu.switches ? "CPU samples and context switches are"
                                                    : "CPU samples are";
   SayOfCpu(what + " not recorded: " + started.message());
+}
+
+Status Session::OpenTimerSampler() {
+  ASSIGN_OR_RETURN(timer_sampler_, TimerSampler::Open(options_.cpu, recording_->live_folder()));
+  const Status started = timer_sampler_->Start();
+  if (!started.ok()) timer_sampler_.reset();
+  return started;
+}
+
+void Session::SayOfTimers(const std::string& refused) {
+  for (const auto& [key, value] : timer_sampler_->Facts()) {
+    recording_->log().AddProperty(key, value);
+  }
+  SayOfCpu("CPU samples are taken by timers in the program: " + refused +
+           ". They do not show code in the kernel, nor threads of programs that do not load the "
+           "recorder "
+           "(static ones)" +
+           (options_.cpu.switches ? "; context switches are not recorded" : ""));
 }
 
 void Session::OpenPythonSampler() {

@@ -1,10 +1,13 @@
 // Exported entry points: the loaders of CUDA and NVTX call these.
+#include "inject/buffer/facts.h"
 #include "inject/collect/step_board.h"
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
 #include "inject/memory/memory_recorder.h"
 #include "inject/nvtx/handlers.h"
 #include "inject/osrt/os_recorder.h"
+#include "inject/rt/control.h"
+#include "inject/timers/timer_api.h"
 #if BATCHLIGHT_GPU
 #include "inject/counting/counting.h"
 #include "inject/cupti/collector.h"
@@ -46,4 +49,14 @@ BATCHLIGHT_EXPORT const osrt::OsApi* batchlight_os_api() {
 
 BATCHLIGHT_EXPORT const memory::MemoryApi* batchlight_memory_api() {
   return Attach() ? memory::Api() : nullptr;
+}
+
+BATCHLIGHT_EXPORT const timers::TimerApi* batchlight_timer_api() {
+  if (!Attach()) return nullptr;
+  static constinit timers::TimerApi api = {nullptr, OpenSessionDir, [](const char* text) {
+                                             Guard guard;
+                                             if (guard) Reason(guard, "cpu", text);
+                                           }};
+  api.state = g_state.load(std::memory_order_relaxed);
+  return &api;
 }

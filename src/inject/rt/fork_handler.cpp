@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "inject/rt/glibc.h"
+
 // What pthread_atfork of glibc calls, which cannot be weak itself: glibc links it into the library.
 extern "C" {
 int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) noexcept;

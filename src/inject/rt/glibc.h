@@ -4,6 +4,8 @@
  * one on older systems. There, a program that links neither libpthread nor libdl has none of them:
  * hence weak, and what runs in every process (attach, thread exit) looks whether they exist. So are
  * those that musl lacks: its loader would end a program that was started with our LD_PRELOAD. */
+#pragma once
+
 #ifndef BATCHLIGHT_ANY_GLIBC /* for tests, which run where they are built */
 #if defined(__x86_64__)
 #define BATCHLIGHT_OLD_VERSION(name) __asm__(".symver " #name ", " #name "@GLIBC_2.2.5")
