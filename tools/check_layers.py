@@ -83,7 +83,7 @@ SUB_LAYERS = {
         'cpu': ('numbers',),
         'lines': ('owners', 'steps', 'cuda', 'numbers'),
         'gpu': ('lines', 'cpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
-        'breakdown': ('lines', 'gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
+        'breakdown': ('lines', 'gpu', 'cpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('lines', 'owners', 'steps', 'cuda', 'numbers'),
         'counters': ('roofline', 'owners', 'steps', 'cuda', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),

@@ -20,6 +20,8 @@ enum class ExportStacks : uint8_t {
   kCalls,          // ranges, modules, operators, calls of CUDA
   kPython,         // lines that called operators
   kNative,         // functions that CPU samples found
+  kNativePhases,   // the same under the phase of the step that they lie in
+  kNativeIdle,     // the same of launching threads while a GPU waited, under its cause
   kPythonSamples,  // functions of Python that looks from outside found
   kCudaCalls,      // native functions, and Python's, that made long calls of CUDA
   kOsCalls,        // native functions that made long calls of the C library

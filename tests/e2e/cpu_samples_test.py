@@ -110,6 +110,35 @@ class KnownShares(CpuCase):
         self.assertGreater(len(deep), len(samples) * 0.8)
 
 
+class Phases(CpuCase):
+    PROGRAM = """
+import batchlight, hashlib, zlib
+data = bytes(range(256)) * 4000
+for step in range(12):
+    with batchlight.annotate("step"):
+        with batchlight.annotate("dataloader"):
+            zlib.compress(data, 9)
+        with batchlight.annotate("forward"):
+            for _ in range(30): hashlib.sha256(data)
+"""
+
+    def test_functions_and_stacks_have_the_phase_that_they_lie_in(self):
+        self.record(sys.executable, "-c", self.PROGRAM, trace="nvtx", flags=("-s", "process-tree"))
+        by_phase = {}
+        for row in self.table("sample_phases"):
+            by_phase.setdefault(row["Phase"], []).append(row)
+        loading, forward = by_phase["data loading"], by_phase["forward"]
+        self.assertGreater(sum(row["Share"] for row in loading if "libz" in row["Library"]), 80, loading)
+        self.assertGreater(sum(row["Share"] for row in forward if "libcrypto" in row["Library"] or
+                               "hash" in row["Library"] or "sha" in row["Function"].lower()), 80, forward)
+        done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native-phases", "-o", "-", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        phases = {line.split(";")[1] for line in done.stdout.splitlines()}
+        self.assertLessEqual({"[data loading]", "[forward]"}, phases)
+        done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native-idle", "-o", "-", "run.batchlight")
+        self.assertIn("no CPU sample of a thread that launches", done.stderr)
+
+
 class Options(CpuCase):
     def test_stacks_for_flame_graphs(self):
         self.record(PROGRAM, "shares", "1")

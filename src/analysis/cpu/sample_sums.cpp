@@ -72,8 +72,12 @@ std::vector<SampledStack> SumSamplesByStack(const Store& store) {
 }
 
 std::vector<FunctionSum> SumSamplesByFunction(const Store& store) {
+  return SumStacksByFunction(store, SumSamplesByStack(store));
+}
+
+std::vector<FunctionSum> SumStacksByFunction(const Store& store,
+                                             const std::vector<SampledStack>& stacks) {
   const auto key_of = [&](NativeStackId stack) { return KeyOf(store, stack); };
-  const std::vector<SampledStack> stacks = SumSamplesByStack(store);
   std::vector<FunctionSum> result;
   for (auto& [key, sum] : SumByKey<FunctionSum>(store, stacks, key_of)) {
     result.push_back(sum);

@@ -36,6 +36,9 @@ struct SampledStack {
 // By time of their own, then by name.
 std::vector<FunctionSum> SumSamplesByFunction(const Store& store);
 std::vector<ModuleSum> SumSamplesByModule(const Store& store);
+// The same of some samples, added up by thread and stack.
+std::vector<FunctionSum> SumStacksByFunction(const Store& store,
+                                             const std::vector<SampledStack>& stacks);
 // By thread and stack.
 std::vector<SampledStack> SumSamplesByStack(const Store& store);
 

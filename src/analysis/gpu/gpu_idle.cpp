@@ -4,6 +4,7 @@
 
 #include "analysis/cpu/thread_times.h"
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/gpu/gpu_launches.h"
 #include "analysis/owners/view_operators.h"
 
 namespace batchlight {
@@ -251,6 +252,22 @@ void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
   const bool elsewhere = end_ns - arrived_ns >= kElsewhereNs;
   visit({elsewhere ? GpuPart::kIdleElsewhere : GpuPart::kIdleQueue, arrived_ns, end_ns,
          ThreadId::None()});
+}
+
+void VisitIdleGaps(const Store& store,
+                   const std::function<void(int64_t, int64_t, ApiCallId)>& visit) {
+  const std::vector<DeviceWork> devices = CollectDeviceWork(store);
+  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    SortByStart(launches[i]);
+    std::vector<TimeSpan> busy;
+    for (const std::vector<TimeSpan>& work : devices[i].work) busy = UniteSpans(busy, work);
+    if (busy.empty()) continue;
+    VisitGaps(busy, busy.front().start_ns, busy.back().end_ns, [&](int64_t from_ns, int64_t to_ns) {
+      const auto next = FirstFrom(launches[i], to_ns);
+      if (next != launches[i].end() && !next->call.IsNone()) visit(from_ns, to_ns, next->call);
+    });
+  }
 }
 
 }  // namespace batchlight

@@ -57,4 +57,9 @@ class GpuIdleExplainer {
   std::map<ProcessId, std::vector<TimeSpan>> backward_;  // on any thread
 };
 
+// visit(from, to, call): each gap between work of a GPU, with the call that launched the work
+// behind it, where that is known.
+void VisitIdleGaps(const Store& store,
+                   const std::function<void(int64_t, int64_t, ApiCallId)>& visit);
+
 }  // namespace batchlight

@@ -4,7 +4,6 @@
 
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/gpu/gpu_idle.h"
-#include "analysis/gpu/gpu_launches.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/lines/line_parts.h"
 #include "analysis/owners/backward_links.h"
@@ -63,22 +62,10 @@ class GapMeasurer {
       : inputs_(inputs), store_(inputs.store), threads_(store_, links) {}
 
   void AddIdle() {
-    const std::vector<DeviceWork> devices = CollectDeviceWork(store_);
-    if (devices.empty()) return;
     const GpuIdleExplainer explainer(inputs_);
-    std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store_, devices);
-    for (size_t i = 0; i < devices.size(); ++i) {
-      SortByStart(launches[i]);
-      std::vector<TimeSpan> busy;
-      for (const std::vector<TimeSpan>& work : devices[i].work) busy = UniteSpans(busy, work);
-      if (busy.empty()) continue;
-      VisitGaps(busy, busy.front().start_ns, busy.back().end_ns,
-                [&](int64_t from_ns, int64_t to_ns) {
-                  const auto next = FirstFrom(launches[i], to_ns);
-                  if (next == launches[i].end() || next->call.IsNone()) return;
-                  AddGap(explainer, from_ns, to_ns, next->call);
-                });
-    }
+    VisitIdleGaps(store_, [&](int64_t from_ns, int64_t to_ns, ApiCallId call) {
+      AddGap(explainer, from_ns, to_ns, call);
+    });
   }
 
   void AddWaits() {

@@ -8,6 +8,8 @@
 namespace batchlight {
 
 ResultTable MakeSamplesTable(const RunOverview& overview);
+ResultTable MakeSamplePhasesTable(const RunOverview& overview);
+ResultTable MakeSampleIdleTable(const RunOverview& overview);
 ResultTable MakePythonPhasesTable(const RunOverview& overview);
 ResultTable MakePythonSamplesTable(const RunOverview& overview);
 ResultTable MakePythonSampleLinesTable(const RunOverview& overview);

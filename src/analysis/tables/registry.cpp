@@ -25,7 +25,9 @@ std::string WhyNoPythonSamples(const Store& store) {
   return is_sentence ? why : "Python code was not sampled: " + why;
 }
 
-std::string WhyNoCpuSamples(const Store& store) { return SaidOf(store, "cpu"); }
+std::string WhyNoCpuSamples(const Store& store) {
+  return store.cpu_samples.size() == 0 ? SaidOf(store, "cpu") : "";
+}
 
 std::string WhyNoGil(const Store& store) {
   if (store.python_samples.size() == 0) return WhyNoPythonSamples(store);
@@ -128,6 +130,16 @@ constexpr TableEntry kTables[] = {
     {"samples", "Every native function that samples found threads in, with its own time and all.",
      MakeSamplesTable, "no CPU samples were recorded (profile --sample=process-tree)", false,
      WhyNoCpuSamples},
+    {"sample_phases", "Every native function that samples found in a phase of the steps.",
+     MakeSamplePhasesTable,
+     "no step was found, or no CPU sample in one (profile --sample=process-tree)", false,
+     WhyNoCpuSamples},
+    {"sample_idle",
+     "Every native function that samples found launching threads in while a GPU waited, by cause.",
+     MakeSampleIdleTable,
+     "no step of a GPU was found, or no CPU sample while one waited (profile "
+     "--sample=process-tree)",
+     false, WhyNoCpuSamples},
     {"python_samples", "Every Python function that looks from outside found threads in.",
      MakePythonSamplesTable, "Python code was not sampled (profile --python-sampling)", false,
      WhyNoPythonSamples},

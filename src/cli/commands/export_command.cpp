@@ -260,6 +260,8 @@ ExportStacks StacksOf(const std::string& word) {
   return word == "python"            ? ExportStacks::kPython
          : word == "python-samples"  ? ExportStacks::kPythonSamples
          : word == "native"          ? ExportStacks::kNative
+         : word == "native-phases"   ? ExportStacks::kNativePhases
+         : word == "native-idle"     ? ExportStacks::kNativeIdle
          : word == "cuda-calls"      ? ExportStacks::kCudaCalls
          : word == "os-calls"        ? ExportStacks::kOsCalls
          : word == "memory"          ? ExportStacks::kMemory
@@ -348,22 +350,23 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
               "export_stacks()")
       .TypeName("self_cpu_time_total|self_cuda_time_total");
   command
-      .Option(
-          "--stacks", &flags.stacks,
-          "folded, speedscope, pprof: what is called (ranges, modules, operators, CUDA; not in "
-          "pprof), lines of Python with the time of the operators that they call (profile "
-          "--python-lines=gpu), "
-          "functions of Python by samples, running and waiting (profile --python-sampling), "
-          "native functions by CPU samples (profile --sample=process-tree), or native functions "
-          "that made long calls of CUDA (profile --cudabacktrace=all) or of the C library "
-          "(profile -t osrt); by bytes: lines of Python that hold memory at the peak or "
-          "allocate it (profile --python-memory), or a GPU's by PyTorch (profile "
-          "--cuda-memory-usage=true --python-lines=gpu)")
+      .Option("--stacks", &flags.stacks,
+              "folded, speedscope, pprof: what is called (ranges, modules, operators, CUDA; not in "
+              "pprof), lines of Python with the time of the operators that they call (profile "
+              "--python-lines=gpu), "
+              "functions of Python by samples, running and waiting (profile --python-sampling), "
+              "native functions by CPU samples (profile --sample=process-tree), the same under the "
+              "phase of the step or under why a GPU waited for their thread, or native functions "
+              "that made long calls of CUDA (profile --cudabacktrace=all) or of the C library "
+              "(profile -t osrt); by bytes: lines of Python that hold memory at the peak or "
+              "allocate it (profile --python-memory), or a GPU's by PyTorch (profile "
+              "--cuda-memory-usage=true --python-lines=gpu)")
       .TypeName(
-          "calls|python|python-samples|native|cuda-calls|os-calls|memory|allocations|"
+          "calls|python|python-samples|native|native-phases|native-idle|cuda-calls|os-calls|memory|"
+          "allocations|"
           "gpu-memory|gpu-allocations")
-      .OneOf({"calls", "python", "python-samples", "native", "cuda-calls", "os-calls", "memory",
-              "allocations", "gpu-memory", "gpu-allocations"})
+      .OneOf({"calls", "python", "python-samples", "native", "native-phases", "native-idle",
+              "cuda-calls", "os-calls", "memory", "allocations", "gpu-memory", "gpu-allocations"})
       .ShowDefault();
 }
 

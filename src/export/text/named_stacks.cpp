@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/breakdown/native_parts.h"
 #include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/lines/call_lines.h"
@@ -37,6 +38,26 @@ NamedStacks SampledNativeStacks(const Store& store) {
     AddNative(store, sampled.stack, stack.frames);
     std::reverse(stack.frames.begin(), stack.frames.end());
   }
+  return stacks;
+}
+
+// Under a frame for the part that they lie in, within the steps that count.
+NamedStacks NativeStacksByPart(const Store& store, const ExportOptions& options) {
+  const StepInputs inputs(store);
+  const StepSet steps = FindSteps(inputs, options.steps);
+  const SampleParts parts = options.stacks == ExportStacks::kNativePhases
+                                ? PhasesOfSamples(inputs, steps)
+                                : IdleCausesOfSamples(inputs, steps);
+  NamedStacks stacks;
+  for (const StackInPart& of : SumStacksByPart(store, parts)) {
+    if (of.sampled.stack.IsNone()) continue;
+    NamedStack& stack = stacks.emplace_back(NamedStack{of.sampled.thread, {}, of.sampled.cpu_ns});
+    AddNative(store, of.sampled.stack, stack.frames);
+    stack.frames.push_back({"[" + parts.names[of.part] + "]"});
+    std::reverse(stack.frames.begin(), stack.frames.end());
+  }
+  std::stable_sort(stacks.begin(), stacks.end(),
+                   [](const NamedStack& a, const NamedStack& b) { return a.thread < b.thread; });
   return stacks;
 }
 
@@ -88,8 +109,16 @@ struct Kind {
   const char* if_none;
 };
 
-Kind Collect(const Store& store, ExportStacks kind) {
+Kind Collect(const Store& store, const ExportOptions& options) {
+  const ExportStacks kind = options.stacks;
   switch (kind) {
+    case ExportStacks::kNativePhases:
+      return {NativeStacksByPart(store, options),
+              "no CPU sample lies in a step: profile --sample=process-tree"};
+    case ExportStacks::kNativeIdle:
+      return {NativeStacksByPart(store, options),
+              "no CPU sample of a thread that launches lies where a GPU waited in a step: profile "
+              "--sample=process-tree"};
     case ExportStacks::kPythonSamples:
       return {SampledPythonStacks(store), "Python code was not sampled: profile --python-sampling"};
     case ExportStacks::kCudaCalls:
@@ -115,8 +144,8 @@ Kind Collect(const Store& store, ExportStacks kind) {
 
 }  // namespace
 
-Result<NamedStacks> StacksOf(const Store& store, ExportStacks kind) {
-  Kind collected = Collect(store, kind);
+Result<NamedStacks> StacksOf(const Store& store, const ExportOptions& options) {
+  Kind collected = Collect(store, options);
   if (collected.stacks.empty()) return InputError(collected.if_none);
   return std::move(collected.stacks);
 }

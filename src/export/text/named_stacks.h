@@ -25,6 +25,6 @@ struct NamedStack {
 using NamedStacks = std::vector<NamedStack>;
 
 // Errors: nothing of the kind was recorded; the message says how to.
-Result<NamedStacks> StacksOf(const Store& store, ExportStacks kind);
+Result<NamedStacks> StacksOf(const Store& store, const ExportOptions& options);
 
 }  // namespace batchlight

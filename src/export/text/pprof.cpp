@@ -47,7 +47,7 @@ Result<uint64_t> WriteProfile(PprofProfile& profile, std::string_view shown_firs
 }
 
 Result<uint64_t> ExportPprofOfNamed(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options.stacks));
+  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options));
   PprofProfile profile(store);
   const ValueType type = TypeOf(options.stacks);
   profile.AddType(type.type, type.unit);

@@ -60,7 +60,7 @@ void PrintThread(const Store& store, const NamedStacks& stacks, size_t begin, si
 }  // namespace
 
 Result<uint64_t> ExportSampledFolded(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options.stacks));
+  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   for (const NamedStack& stack : stacks) {
@@ -76,7 +76,7 @@ Result<uint64_t> ExportSampledFolded(const Store& store, const ExportOptions& op
 }
 
 Result<uint64_t> ExportSampledSpeedscope(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options.stacks));
+  ASSIGN_OR_RETURN(const NamedStacks stacks, StacksOf(store, options));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   FrameNumbers numbers;
