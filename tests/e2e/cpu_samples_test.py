@@ -137,6 +137,8 @@ for step in range(12):
         self.assertLessEqual({"[data loading]", "[forward]"}, phases)
         done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native-idle", "-o", "-", "run.batchlight")
         self.assertIn("no CPU sample of a thread that launches", done.stderr)
+        advice = self.batchlight("analyze", "run.batchlight").stdout
+        self.assertRegex(advice, r"(libcrypto|_sha\S*|_hash\S*)\S*: \d+ % of a step is in its native code \(native-work\)")
 
 
 class Options(CpuCase):

@@ -1,0 +1,29 @@
+// Whose native code it is that samples find, by the names of files.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+enum class NativeOwner : uint8_t {
+  kSystem,   // the C library, allocators, the kernel, code of no file: whoever calls them
+  kPython,   // the interpreter
+  kPyTorch,  // operators
+  kCuda,
+  kMath,  // BLAS, oneDNN, OpenMP: of PyTorch's operators and of others
+  kOther,
+};
+NativeOwner OwnerOfNative(std::string_view path);
+
+// The library that a stack works in, if that is none of Python, PyTorch and CUDA nor works for an
+// operator: a decoder, a tokenizer, NumPy, an extension of the user's.
+struct NativeCallee {
+  NativeModuleId module;  // None: there is none
+  NativeFrameId frame;    // innermost of the module
+};
+NativeCallee CalleeOf(const Store& store, NativeStackId stack);
+
+}  // namespace batchlight
