@@ -52,7 +52,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
   writer.partial_name_ = name + kPartialInfix + RandomLetters();
   writer.fd_ = how.is_private
                    ? folder.MakePrivateFile(writer.partial_name_)
-                   : folder.OpenFile(writer.partial_name_, O_WRONLY | O_CREAT | O_EXCL, 0666);
+                   : folder.OpenFile(writer.partial_name_, O_RDWR | O_CREAT | O_EXCL, 0666);
   if (writer.fd_ < 0) {
     return OutputError(Reason("cannot write", path) + "; choose another folder or create it first");
   }
@@ -124,8 +124,10 @@ Status AtomicFileWriter::Commit() {
   const int error = errno;
   if (done) return {};
   errno = error;
-  Status status = OutputError(error == EEXIST ? path_ + " exists; it was made meanwhile"
-                                              : Reason("cannot finish", path_));
+  Status status = OutputError(error == EEXIST   ? path_ + " exists; it was made meanwhile"
+                              : error == ENOENT ? "cannot finish " + path_ +
+                                                      ": somebody moved it while it was written"
+                                                : Reason("cannot finish", path_));
   if (!partial_name_.empty()) folder().Remove(partial_name_);
   return status;
 }

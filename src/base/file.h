@@ -45,8 +45,9 @@ class AtomicFileWriter {
 
   Status Write(std::string_view bytes);
   Status Commit();
-  // The file while it is not finished, for a writer of another kind (SQLite).
-  std::string PartialPath() const { return folder().DescriptorPath() + "/" + partial_name_; }
+  // The file while it is not finished, open for reading too, for a writer of another kind (SQLite).
+  // It goes by no name: somebody else may have moved the file and put another in its place.
+  int fd() const { return fd_; }
   uint64_t bytes_written() const { return flushed_bytes_ + buffer_.size(); }
 
  private:

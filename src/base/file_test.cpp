@@ -102,6 +102,24 @@ TEST_F(FileTest, NameOfThePartialFileCannotBeKnown) {
   EXPECT_EQ(ReadWholeFile(folder_ + "/precious").value(), "precious");
 }
 
+TEST_F(FileTest, WhatTookThePlaceOfThePartialFileGetsNoName) {
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/precious", "precious").ok());
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/a.txt", "before").ok());
+  for (const bool replace : {true, false}) {
+    const std::string path = folder_ + (replace ? "/a.txt" : "/b.txt");
+    auto writer = AtomicFileWriter::Create(path, {.replace = replace});
+    ASSERT_TRUE(writer.ok());
+    for (const std::string& name : Folder::Open(folder_)->Names()) {
+      if (name.find(kPartialInfix) == std::string::npos) continue;
+      std::filesystem::rename(folder_ + "/" + name, folder_ + "/taken");
+      std::filesystem::create_symlink("precious", folder_ + "/" + name);
+    }
+    EXPECT_NE(writer->Commit().message().find("moved it"), std::string::npos);
+  }
+  EXPECT_EQ(ReadWholeFile(folder_ + "/a.txt").value(), "before");
+  EXPECT_FALSE(FileExists(folder_ + "/b.txt"));
+}
+
 TEST_F(FileTest, FileLandsInTheHeldFolder) {
   std::filesystem::create_directory(folder_ + "/here");
   std::filesystem::create_directory(folder_ + "/there");

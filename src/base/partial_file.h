@@ -15,7 +15,8 @@ bool IsLeftBehind(const Folder& folder, const std::string& name);
 void MarkAsWritten(int fd);
 
 // Gives the file its owner and its final name, and closes `fd`. False: errno says why, EEXIST that
-// the name is taken and `how` forbids to replace it; the partial name may then be there still.
+// the name is taken and `how` forbids to replace it, ENOENT that the partial name is no longer that
+// of this file; the partial name may then be there still.
 bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
                    const std::string& final_name, const NewFile& how);
 

@@ -55,8 +55,11 @@ std::string NotesPath(const std::string& run) {
 }
 
 Result<json> ReadNotes(const std::string& path) {
-  if (!FileExists(path)) return json(json::array());
-  ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  // A link of somebody else's would show, and copy beside the run, notes that are this user's
+  // alone.
+  ASSIGN_OR_RETURN(const Folder folder, Folder::OpenParent(path));
+  if (!folder.Has(LastPartOf(path))) return json(json::array());
+  ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(folder, LastPartOf(path)));
   if (file.text().size() > kMostNotesBytes) return InputError(path + ": longer than 1 MiB");
   const JsonRequest body(file.text());
   const json* notes = body.Find("notes");
@@ -89,7 +92,7 @@ Status WriteNotes(const std::string& run, json notes,
   ASSIGN_OR_RETURN(AtomicFileWriter writer,
                    AtomicFileWriter::Create(path, {.is_private = known_run}));
   const mode_t mode = (of_run.st_mode & 0666) | 0600;
-  if (known_run && chmod(writer.PartialPath().c_str(), mode) != 0) {
+  if (known_run && fchmod(writer.fd(), mode) != 0) {
     return OutputError("cannot give " + path + " the mode of the run");
   }
   RETURN_IF_ERROR(writer.Write(text));

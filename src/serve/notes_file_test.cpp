@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 
@@ -32,6 +35,49 @@ TEST(NotesFileTest, HasTheModeOfTheRun) {
   ASSERT_EQ(chmod(run.c_str(), 0444), 0);
   ASSERT_TRUE(WriteNotes(run, notes, std::nullopt).ok());
   EXPECT_EQ(ModeOf(NotesPath(run)), 0644u);
+  std::filesystem::remove_all(folder);
+}
+
+// Whoever may write the folder waits for the file and puts a link to another in its place.
+TEST(NotesFileTest, ModeOfNothingElseChanges) {
+  const std::string folder = ::testing::TempDir() + "/notes_file_link_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string run = folder + "/a.batchlight";
+  const std::string precious = folder + "/precious";
+  ASSERT_TRUE(WriteWholeFile(run, "").ok());
+  ASSERT_TRUE(WriteWholeFile(precious, "").ok());
+  ASSERT_EQ(chmod(run.c_str(), 0666), 0);
+  ASSERT_EQ(chmod(precious.c_str(), 0600), 0);
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    const Folder held = Folder::Open(folder).value();
+    while (!over) {
+      for (const std::string& name : held.Names()) {
+        if (name.find(kPartialInfix) == std::string::npos) continue;
+        if (unlinkat(held.fd(), name.c_str(), 0) != 0) continue;
+        (void)!symlinkat("precious", held.fd(), name.c_str());
+      }
+    }
+  });
+  const nlohmann::json notes = {{{"id", "1"}, {"text", "slow"}}};
+  for (int i = 0; i < 500 && ModeOf(precious) == 0600; ++i) {
+    std::filesystem::remove(NotesPath(run));
+    (void)WriteNotes(run, notes, std::nullopt).ok();
+  }
+  over = true;
+  other.join();
+  EXPECT_EQ(ModeOf(precious), 0600u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(NotesFileTest, LinksOfOthersAreNotRead) {
+  const std::string folder = ::testing::TempDir() + "/notes_file_read_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(WriteWholeFile(folder + "/private", R"({"notes": [{"id": "1"}]})").ok());
+  std::filesystem::create_symlink("private", folder + "/a.batchlight.notes.json");
+  EXPECT_FALSE(ReadNotes(folder + "/a.batchlight.notes.json").ok());
   std::filesystem::remove_all(folder);
 }
 

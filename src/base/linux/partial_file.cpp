@@ -38,6 +38,17 @@ bool IsTaken(int fd) {
   return second < 0 || close(second) == 0;
 }
 
+// Whoever may write the folder may have moved the file and put something else under its name.
+bool IsStillNamed(int fd, const Folder& folder, const std::string& name) {
+  struct stat info {
+  }, named{};
+  if (fstat(fd, &info) != 0) return false;
+  if (fstatat(folder.fd(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (info.st_dev == named.st_dev && info.st_ino == named.st_ino) return true;
+  errno = ENOENT;
+  return false;
+}
+
 }  // namespace
 
 bool IsLeftBehind(const Folder& folder, const std::string& name) {
@@ -56,6 +67,7 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
                    const std::string& final_name, const NewFile& how) {
   bool done = IsTaken(fd);
   done = done && (how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0);
+  done = done && IsStillNamed(fd, folder, partial_name);
   done = done && Rename(folder, partial_name, final_name, how.replace);
   const int error = errno;
   if (close(fd) != 0 && done) return false;

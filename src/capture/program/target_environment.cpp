@@ -6,8 +6,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "base/folder.h"
+#include "base/trusted_path.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
@@ -30,22 +34,38 @@ void LetSanitizerBeSecond(std::vector<std::string>& environment) {
               options + (options.empty() ? "" : ":") + "verify_asan_link_order=0");
 }
 
+// A new folder that LD_PRELOAD can name and nobody else may exchange: who could would choose what
+// the program loads. Its path does not lead through links.
+Result<Folder> MakeTrustedFolder(const std::string& place) {
+  std::string path = place + "/batchlight-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) return OutputError(path + ": " + std::strerror(errno));
+  ASSIGN_OR_RETURN(Folder folder, Folder::Open(path, false));
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(folder.DescriptorPath(), error).string();
+  const std::string why = error ? error.message() : WhyNotTrusted(real);
+  if (why.empty() && folder.IsOurs() && real.find_first_of(kSeparators) == std::string::npos) {
+    return std::move(folder).Named(real);
+  }
+  rmdir(path.c_str());
+  return OutputError(why.empty() ? real + " is no name for LD_PRELOAD" : why);
+}
+
 }  // namespace
 
 Result<PreloadPath> PreloadPath::Make(const std::string& library) {
   PreloadPath result;
   result.path_ = library;
   if (library.find_first_of(kSeparators) == std::string::npos) return result;
-  const char* temporary = std::getenv("TMPDIR");
-  if (temporary == nullptr || std::strpbrk(temporary, kSeparators) != nullptr) temporary = "/tmp";
-  std::string folder = std::string(temporary) + "/batchlight-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) {
-    return OutputError("cannot make a folder in " + std::string(temporary) + ": " +
-                       std::strerror(errno) + "; LD_PRELOAD cannot name " + library);
+  const char* const temporary = std::getenv("TMPDIR");
+  auto folder = MakeTrustedFolder(temporary != nullptr ? temporary : "/tmp");
+  if (!folder.ok()) folder = MakeTrustedFolder("/tmp");
+  if (!folder.ok()) {
+    return OutputError("LD_PRELOAD cannot name " + library +
+                       ", and there is no place for a link: " + folder.status().message());
   }
-  (void)chmod(folder.c_str(), 0755);  // --run-as: the program's user must find the link
-  result.folder_ = folder;
-  result.path_ = folder + library.substr(library.rfind('/'));
+  (void)fchmod(folder->fd(), 0755);  // --run-as: the program's user must find the link
+  result.folder_ = folder->path();
+  result.path_ = folder->path() + library.substr(library.rfind('/'));
   if (symlink(library.c_str(), result.path_.c_str()) != 0) {
     return OutputError("cannot link " + result.path_ + ": " + std::strerror(errno));
   }

@@ -1,6 +1,7 @@
 #include "capture/program/target_environment.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -111,6 +112,20 @@ TEST(PreloadPath, LinksWhatLdPreloadCannotHold) {
     }
     EXPECT_FALSE(FileExists(link.substr(0, link.rfind('/'))));
   }
+}
+
+// Whoever could exchange the link would choose what the program loads, and whose mode changes.
+TEST(PreloadPath, MakesNoLinkWhereOthersCouldExchangeIt) {
+  char shared[] = "/tmp/bl_preload_XXXXXX";
+  ASSERT_NE(mkdtemp(shared), nullptr);
+  ASSERT_EQ(chmod(shared, 0777), 0);
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("TMPDIR", shared, 1);
+  const std::string link = PreloadPath::Make("/opt/my tools/inject.so").value().path();
+  before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+  EXPECT_FALSE(link.starts_with(shared)) << link;
+  EXPECT_EQ(rmdir(shared), 0);
 }
 
 }  // namespace

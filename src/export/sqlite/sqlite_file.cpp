@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_text.h"
+#include "export/sqlite/descriptor_vfs.h"
 
 namespace batchlight {
 
@@ -15,8 +16,8 @@ Result<SqliteFile> SqliteFile::Create(const std::string& path) {
   ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
   file.file_.emplace(std::move(writer));
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  if (sqlite3_open_v2(file.file_->PartialPath().c_str(), &file.handle_, flags, nullptr) !=
-      SQLITE_OK) {
+  if (sqlite3_open_v2(DescriptorName(file.file_->fd()).c_str(), &file.handle_, flags,
+                      DescriptorVfs()) != SQLITE_OK) {
     return OutputError("cannot write " + path + ": " +
                        std::strerror(sqlite3_system_errno(file.handle_)) +
                        "; choose another folder or create it first");
