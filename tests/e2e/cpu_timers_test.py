@@ -1,11 +1,13 @@
 """--sample where the kernel refuses perf_event_open: by timers in the program, which must go on as it does alone."""
 import os
 import resource
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, BUILD, REFUSE_PERF, SOURCE, InFolder, dump, run  # noqa: E402
+from recorded import BATCHLIGHT, BUILD, LONG_S, REFUSE_PERF, SOURCE, InFolder, dump, run  # noqa: E402
 
 CPU_PROGRAM = os.path.join(BUILD, "test", "cpu_program")
 STATIC_PROGRAM = os.path.join(BUILD, "test", "cpu_program_static")
@@ -20,8 +22,8 @@ class TimerCase(InFolder):
         return run(sys.executable, "-c", REFUSE_PERF, BATCHLIGHT, *words, cwd=self.path(""), env=self.environment,
                    **options)
 
-    def record(self, *words, flags=("-s", "process-tree"), code=0, **options):
-        done = self.refused("profile", "-t", "none", "--pytorch=none", "-f", "-o", "run", *flags, *words, **options)
+    def record(self, *words, flags=("-s", "process-tree"), trace="none", code=0, **options):
+        done = self.refused("profile", "-t", trace, "--pytorch=none", "-f", "-o", "run", *flags, *words, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertIn("CPU samples are taken by timers", done.stderr)
         return done
@@ -73,6 +75,37 @@ class Samples(TimerCase):
     def test_only_what_was_captured(self):
         self.record(CPU_PROGRAM, "shares", "1", flags=("-s", "cpu", "--delay=600"))
         self.assertEqual(self.table("samples"), [])
+
+    def test_beside_other_shims(self):
+        self.record(TIMER_PROGRAM, "threads", "50", trace="osrt",
+                    flags=("-s", "process-tree", "--python-memory=sampled"))
+        self.assertGreater(self.totals()["Burn"], 200 * MS)
+        calls = {row["Call"]: row["Calls"] for row in self.table("os_calls")}
+        self.assertEqual(calls["pthread_create"], 50)
+
+    def test_a_process_that_goes_by_another_number_here(self):
+        """In a namespace of its own: its samples are not taken for code of whoever has its number."""
+        alone = run("unshare", "-pf", CPU_PROGRAM, "shares", "0")
+        if alone.returncode != 0:
+            self.skipTest(alone.stderr)
+        self.record("unshare", "-pf", CPU_PROGRAM, "shares", "0.5")
+        self.assertLessEqual({row["Library"] for row in self.table("samples") if row["Self"] > 100 * MS},
+                             {"[no file]"})
+
+    def test_a_session_that_is_told_when(self):
+        launch = ("launch", "-t", "none", "--session-new=told", "-s", "process-tree", "--wait=all")
+        tool = subprocess.Popen([sys.executable, "-c", REFUSE_PERF, BATCHLIGHT, *launch, CPU_PROGRAM, "shares", "6"],
+                                cwd=self.path(""), env=self.environment, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        limit = time.time() + LONG_S
+        while self.batchlight("start", "-o", "run", "--session=told").returncode != 0:
+            self.assertLess(time.time(), limit)
+            time.sleep(0.1)
+        time.sleep(1)
+        self.assertEqual(self.batchlight("stop", "--session=told").returncode, 0)
+        totals = self.totals()
+        self.assertEqual(tool.wait(LONG_S), 0)
+        self.assertTrue(100 * MS < totals["main"] < 3000 * MS, totals)
 
     def test_no_stacks(self):
         self.record(CPU_PROGRAM, "shares", "0.5", flags=("-s", "cpu", "-b", "none"))

@@ -6,9 +6,12 @@
 #include <functional>
 #include <string>
 
+#include "format/timer_samples.h"
+
 namespace batchlight::capture {
 namespace {
 
+const std::string kSamplesFile = std::string("/") + format::kTimerSamplesFile;
 constexpr int64_t kSoonestNs = 50'000'000;
 constexpr int64_t kLatestNs = 5'000'000'000;
 // A job of days starts millions.
@@ -37,15 +40,18 @@ void AddMapping(std::string_view line, native::Modules& modules, native::Address
       name != std::string_view::npos ? modules.Find(std::string(line.substr(name))) : nullptr);
 }
 
-// Those of /proc/PID/maps that are code: the others change all the time.
+// Those of /proc/PID/maps that are code: the others change all the time. None of a process that
+// does not write samples: one in a namespace of its own goes by a number that is another's here.
 std::string CodeLines(uint32_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/maps");
   std::string lines;
+  bool samples_itself = false;
   for (std::string line; std::getline(file, line);) {
     const size_t flags = line.find(' ') + 1;
     if (flags + 2 < line.size() && line[flags + 2] == 'x') lines += line + "\n";
+    samples_itself = samples_itself || line.ends_with(kSamplesFile);
   }
-  return lines;
+  return samples_itself ? lines : "";
 }
 
 }  // namespace

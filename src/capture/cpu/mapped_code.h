@@ -17,8 +17,8 @@ class MappedCode {
  public:
   explicit MappedCode(native::Modules& modules) : modules_(modules) {}
 
-  // Read once; `image_ns` tells what a process executed from what it executes now. Valid until the
-  // next call.
+  // Read once; empty of a process that has not mapped the file of samples. `image_ns` tells what a
+  // process executed from what it executes now. Valid until the next call.
   const native::AddressSpace& Of(uint32_t pid, int64_t image_ns, int64_t now_ns);
   // Something lies in no file that is known: read anew, if that was not done just now. False: there
   // is nothing new.

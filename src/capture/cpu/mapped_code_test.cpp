@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "capture/cpu/timer_slots.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -33,12 +38,21 @@ TEST(MappedCode, ReadsAProcessOnceAndAgainLater) {
   const auto self = static_cast<uint32_t>(getpid());
   const auto here = reinterpret_cast<uint64_t>(&ReadMaps);
   native::CodePlace place;
-  ASSERT_TRUE(code.Of(self, 1, 0).Find(here, &place));
+  EXPECT_FALSE(code.Of(self, 1, 0).Find(here, &place));  // it does not sample itself
+
+  char name[] = "/tmp/bl_maps_XXXXXX";
+  ASSERT_NE(mkdtemp(name), nullptr);
+  const auto live_folder = LiveFolder::Create(std::string(name) + "/run.batchlight.live", false);
+  ASSERT_TRUE(live_folder.ok());
+  auto slots = TimerSlots::Create(live_folder.value(), {.samples = true, .period_ns = 5'000'000});
+  ASSERT_TRUE(slots.ok()) << slots.status().message();
+  ASSERT_TRUE(code.Of(self, 2, 0).Find(here, &place));
   EXPECT_NE(place.module, nullptr);
   EXPECT_FALSE(code.Renew(self, 10));                             // it was read just now
   EXPECT_FALSE(code.Renew(self, 60'000'000));                     // nothing new
   EXPECT_FALSE(code.Renew(self, 120'000'000));                    // so it waits longer
   EXPECT_FALSE(code.Of(1'000'000'000, 1, 0).Find(here, &place));  // there is no such process
+  std::filesystem::remove_all(name);
 }
 
 }  // namespace
