@@ -17,6 +17,7 @@ from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder, dump, why_no_samples  
 
 PROGRAM = os.path.join(BUILD, "test", "cpu_program")
 STATIC_PROGRAM = os.path.join(BUILD, "test", "cpu_program_static")
+FAKES = os.path.join(BUILD, "test", "fakes")
 MS = 1_000_000
 # Of 199 samples of a second two thirds of a tenth are 13: the least of the shares is known to a half.
 SHARES = {"BurnSix": 0.6, "BurnThree": 0.3, "BurnOne": 0.1}
@@ -139,6 +140,47 @@ for step in range(12):
         self.assertIn("no CPU sample of a thread that launches", done.stderr)
         advice = self.batchlight("analyze", "run.batchlight").stdout
         self.assertRegex(advice, r"(libcrypto|_sha\S*|_hash\S*)\S*: \d+ % of a step is in its native code \(native-work\)")
+
+
+@unittest.skipUnless(os.path.isdir(FAKES), "built without GPU")
+class WaitingGpu(CpuCase):
+    """On a stand-in: a step hashes for some 15 ms, launches a kernel of 8 ms, and compresses while that runs."""
+    PROGRAM = """
+import batchlight, ctypes, hashlib, time, zlib
+ctypes.CDLL(%r)
+cuda = ctypes.CDLL(%r)
+class Launch(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_void_p), ("grid", ctypes.c_int32 * 3), ("block", ctypes.c_int32 * 3),
+                ("stream", ctypes.c_uint32), ("duration_ns", ctypes.c_uint32),
+                ("graph_node", ctypes.c_uint64), ("through_driver", ctypes.c_uint32)]
+copy = ctypes.CDLL(None).strdup
+copy.restype = ctypes.c_void_p
+launch = Launch(copy(b"_ZN4gemmEv"), (1, 1, 1), (32, 1, 1), 7, 8_000_000, 0, 0)
+cuda.fake_cuda_init()
+data = bytes(1 << 20)
+for step in range(40):
+    with batchlight.annotate("step"):
+        with batchlight.annotate("forward"):
+            end = time.thread_time_ns() + 15_000_000
+            while time.thread_time_ns() < end: hashlib.sha256(data)
+            cuda.fake_cuda_launch(ctypes.byref(launch))
+        end = time.perf_counter_ns() + 7_500_000
+        while time.perf_counter_ns() < end: zlib.compress(data[:10_000], 9)
+""" % (os.path.join(FAKES, "driver", "libcuda.so.1"), os.path.join(FAKES, "libcupti.so.13"))
+
+    def test_only_what_ran_while_it_waited(self):
+        self.environment.update(BATCHLIGHT_CUPTI=FAKES, LD_LIBRARY_PATH=FAKES + ":" + os.path.join(FAKES, "driver"))
+        self.record(sys.executable, "-c", self.PROGRAM, trace="cuda,nvtx",
+                    flags=("-s", "process-tree", "--python-sampling=false"))
+        rows = self.table("sample_idle")
+        hashing = sum(row["Share"] for row in rows if re.search("libcrypto|_sha|_hash", row["Library"]))
+        self.assertGreater(hashing, 80, rows)
+        self.assertLess(sum(row["Share"] for row in rows if "libz" in row["Library"]), 10, rows)
+        advice = self.batchlight("analyze", "run.batchlight").stdout
+        self.assertRegex(advice, r"\d+ % of a step is in its native code while the GPU waits \(native-work\)")
+        done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native-idle", "-o", "-", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[", done.stdout.splitlines()[0].split(";")[1])
 
 
 class Options(CpuCase):

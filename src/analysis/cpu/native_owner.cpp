@@ -33,10 +33,13 @@ bool IsCudas(std::string_view name) {
                               "libnvidia", "libnvJitLink", "libnvToolsExt"});
 }
 
-bool IsPyTorchs(std::string_view path, std::string_view name) {
+// PyTorch's, or another framework's, whose computing is what the program is for.
+bool IsOfOperators(std::string_view path, std::string_view name) {
   return path.find("/torch/") != path.npos || path.find("/functorch/") != path.npos ||
          path.find("/triton/") != path.npos ||
-         StartsWithAny(name, {"libtorch", "libc10", "libshm.so", "libtriton", "libkineto"});
+         StartsWithAny(name, {"libtorch", "libc10", "libshm.so", "libtriton", "libkineto",
+                              "libtensorflow", "_pywrap_tensorflow", "xla_extension", "libjax",
+                              "_jax.", "libonnxruntime", "onnxruntime_"});
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ NativeOwner OwnerOfNative(std::string_view path) {
   if (IsOfSystem(name)) return NativeOwner::kSystem;
   if (IsMath(name)) return NativeOwner::kMath;
   if (IsCudas(name)) return NativeOwner::kCuda;
-  if (IsPyTorchs(path, name)) return NativeOwner::kPyTorch;
+  if (IsOfOperators(path, name)) return NativeOwner::kOperators;
   if (StartsWithAny(name, {"python", "libpython", "pypy"})) return NativeOwner::kPython;
   return NativeOwner::kOther;
 }

@@ -9,9 +9,9 @@
 namespace batchlight {
 
 enum class NativeOwner : uint8_t {
-  kSystem,   // the C library, allocators, the kernel, code of no file: whoever calls them
-  kPython,   // the interpreter
-  kPyTorch,  // operators
+  kSystem,     // the C library, allocators, the kernel, code of no file: whoever calls them
+  kPython,     // the interpreter
+  kOperators,  // of PyTorch, or of another framework
   kCuda,
   kMath,  // BLAS, oneDNN, OpenMP: of PyTorch's operators and of others
   kOther,

@@ -140,7 +140,8 @@ TEST(NativeRules, OperatorsAndPythonHaveRulesOfTheirOwn) {
 TEST(NativeRules, FilesHaveOwners) {
   EXPECT_EQ(OwnerOfNative("[vdso]"), NativeOwner::kSystem);
   EXPECT_EQ(OwnerOfNative("/v/torch/lib/libgomp-a34b3233.so.1"), NativeOwner::kMath);
-  EXPECT_EQ(OwnerOfNative("/v/site-packages/torch/_C.so"), NativeOwner::kPyTorch);
+  EXPECT_EQ(OwnerOfNative("/v/site-packages/torch/_C.so"), NativeOwner::kOperators);
+  EXPECT_EQ(OwnerOfNative("/v/site-packages/jaxlib/xla_extension.so"), NativeOwner::kOperators);
   EXPECT_EQ(OwnerOfNative("/v/site-packages/torchvision/image.so"), NativeOwner::kOther);
   EXPECT_EQ(OwnerOfNative("/usr/lib/libpython3.12.so.1.0"), NativeOwner::kPython);
   EXPECT_EQ(OwnerOfNative("/lib/libnccl.so.2"), NativeOwner::kCuda);
