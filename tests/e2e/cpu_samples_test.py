@@ -75,6 +75,12 @@ class KnownShares(CpuCase):
         for name in SHARES:
             self.assertAlmostEqual(burned[name], perf[name] / sum(perf.values()), delta=0.08)
 
+    def test_nothing_of_timers_is_in_the_program(self):
+        done = self.record("/bin/sh", "-c", "echo $LD_PRELOAD; grep -c timers /proc/self/maps; true")
+        self.assertIn("libbatchlight_inject", done.stdout)
+        self.assertNotIn("libbatchlight_timers", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[1], "0")
+
     def test_a_killed_program_and_its_children(self):
         self.record(PROGRAM, "kill", "1", code=128 + 9)
         self.expect_shares()

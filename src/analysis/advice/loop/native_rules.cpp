@@ -8,6 +8,8 @@
 #include "analysis/advice/rules.h"
 #include "analysis/breakdown/native_parts.h"
 #include "analysis/cpu/native_owner.h"
+#include "analysis/lines/stack_lines.h"
+#include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
@@ -60,6 +62,38 @@ std::string TextOfMost(const std::vector<Named>& most, int64_t all_ns, std::stri
   return text;
 }
 
+// " Most of it is called by `Net.forward` (net.py:42).": what looks at Python found the thread in
+// at the moments of these samples; "" where it was not looked at, or nothing has half of them.
+std::string TextOfCaller(const Store& store, const SampleParts& parts, NativeModuleId module) {
+  const PythonSamplesTable& looks = store.python_samples;
+  if (looks.size() == 0) return "";
+  const StackLines lines(store);
+  const IntervalIndex index(looks.thread, looks.start_ns, looks.end_ns);
+  std::map<PythonFrameId, uint64_t> callers;
+  uint64_t all = 0;
+  for (size_t row = 0; row < parts.part.size(); ++row) {
+    if (parts.part[row] == SampleParts::kNone || store.cpu_samples.native_stack[row].IsNone()) {
+      continue;
+    }
+    if (CalleeOf(store, store.cpu_samples.native_stack[row]).module != module) continue;
+    ++all;
+    const uint32_t look =
+        index.Innermost(store.cpu_samples.thread[row], store.cpu_samples.start_ns[row]);
+    if (look == kNoRow || looks.python_stack[look].IsNone()) continue;
+    ++callers[lines.Of(looks.python_stack[look]).frame];
+  }
+  const auto most =
+      std::max_element(callers.begin(), callers.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == callers.end() || most->first.IsNone() || 2 * most->second < all) return "";
+  const PythonFramesRow place = store.python_frames.Row(most->first.row());
+  return " Most of it is called by " +
+         FunctionText(store, {.file = place.file,
+                              .function = std::string(store.Text(place.function)),
+                              .line = place.line}) +
+         ".";
+}
+
 // Whether a finding names the code that costs this time, or most of it.
 bool IsNamed(const Findings& findings, double per_step_ns) {
   constexpr std::string_view kNamers[] = {
@@ -77,7 +111,7 @@ bool IsNamed(const Findings& findings, double per_step_ns) {
 }
 
 Finding FindingOf(const RunMeasures& run, NativeModuleId module, const NativeTime& time,
-                  double per_step_ns) {
+                  double per_step_ns, const std::string& caller) {
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const std::string library = ModuleName(*run.store, module);
   const std::vector<Named> functions = MostOf(time.functions, time.ns);
@@ -90,12 +124,14 @@ Finding FindingOf(const RunMeasures& run, NativeModuleId module, const NativeTim
               library + " runs for " + TimeOf(per_step_ns) + " of a step (" + share + ")" +
               (has_gpu ? " while the GPU has nothing to do: " : ": ") +
               TextOfMost(MostOf(time.parts, time.ns), time.ns, "") + "; most often in " +
-              TextOfMost(functions, time.ns, "`") + ".",
+              TextOfMost(functions, time.ns, "`") + "." + caller,
       .why = has_gpu ? "The GPU gets no work from a thread that does other work itself."
                      : "A step is as long as what its thread does, one after the other.",
-      .action = "See who calls it: `batchlight export -t speedscope --stacks=" +
-                std::string(has_gpu ? "native-idle" : "native-phases") +
-                "`. Do it once before the loop, in the DataLoader's workers or in fewer steps" +
+      .action = (caller.empty() ? "See who calls it: `batchlight export -t speedscope --stacks=" +
+                                      std::string(has_gpu ? "native-idle" : "native-phases") + "`. "
+                                : "") +
+                std::string("Do it once before the loop, in the DataLoader's workers or in fewer "
+                            "steps") +
                 (has_gpu ? ", or on the GPU." : "."),
       .kind = FindingKind::kSymptom};
   for (const auto& [name, ns] : functions) {
@@ -124,7 +160,8 @@ void NativeWork(const RunMeasures& run, Findings* findings) {
   if (most == times.end() || double(most->second.samples) < kNativeSamples) return;
   const double per_step_ns = double(most->second.ns) / double(main->steady.size());
   if (per_step_ns < kNativeShare * step_ns || IsNamed(*findings, per_step_ns)) return;
-  findings->push_back(FindingOf(run, most->first, most->second, per_step_ns));
+  findings->push_back(FindingOf(run, most->first, most->second, per_step_ns,
+                                TextOfCaller(store, parts, most->first)));
 }
 
 }  // namespace batchlight::advice

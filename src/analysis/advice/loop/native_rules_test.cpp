@@ -80,6 +80,38 @@ TEST(NativeRules, ALibraryThatHoldsUpTheLaunchesIsNamed) {
       << "the GPU works meanwhile";
 }
 
+// Forward calls it, which no rule about Python is for.
+TEST(NativeRules, TheLineThatCallsItIsNamed) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "fit.py"));
+  const NativeStackId stack = AddStack(build, {kPython, kDecode});
+  build.store().python_frames.Append(
+      {.file = build.Text("/home/u/net.py"), .function = build.Text("Net.forward"), .line = 42});
+  build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  for (int64_t step = 0; step < 20; ++step) {
+    const int64_t t = step * 10 * kMs;
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    build.Module(thread, "Net", "Net", t, t + 9 * kMs);
+    build.Operator(thread, "aten::mm", t + 5 * kMs, t + 9 * kMs);
+    build.store().python_samples.Append({.start_ns = t,
+                                         .end_ns = t + 5 * kMs,
+                                         .thread = thread,
+                                         .python_stack = PythonStackId::At(0),
+                                         .samples = 1,
+                                         .cpu_ns = 5 * kMs});
+    for (int64_t at = 1; at < 5; ++at) {
+      build.store().cpu_samples.Append(
+          {.start_ns = t + at * kMs, .thread = thread, .cpu_ns = kMs, .native_stack = stack});
+    }
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* found = FindRule(findings, "native-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->seen.find("called by `Net.forward` (net.py:42)."), std::string::npos)
+      << found->seen;
+}
+
 // The loop decodes for 6 ms of 10, and looks from outside find that in `load` of fit.py.
 TEST(NativeRules, WhatPythonNamesIsNotSaidTwice) {
   for (const bool has_looks : {true, false}) {
