@@ -1,8 +1,10 @@
 #include "capture/loop/signal_relay.h"
 
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,15 +14,36 @@
 namespace batchlight::capture {
 namespace {
 
-constexpr int kPassedOn[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
-                             SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH};
+// For the witness's report: whoever signals several processes does it within a few milliseconds.
+constexpr int64_t kHoldNs = 100'000'000;
 
+// All that a process can be sent, but for SIGBUS: that is the tool's own where a mapped file was
+// cut short. What its own faults raise ends the tool as ever, blocked or not.
 sigset_t HandledSignals() {
   sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kPassedOn) sigaddset(&set, signal);
-  sigaddset(&set, SIGCHLD);
+  sigfillset(&set);
+  for (const int signal : {SIGKILL, SIGSTOP, SIGBUS, SIGTTIN, SIGTTOU}) sigdelset(&set, signal);
   return set;
+}
+
+// SIGPIPE and SIGXFSZ of its own writing; SIGXCPU: the limit is each process's own, and the kernel
+// tells the program when it has reached its.
+bool IsTheToolsOwn(const signalfd_siginfo& info) {
+  return info.ssi_pid == static_cast<uint32_t>(getpid()) ||
+         (info.ssi_signo == SIGXCPU && info.ssi_code == SI_KERNEL);
+}
+
+bool AsksToEnd(int signal) {
+  switch (signal) {
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGABRT:
+    case SIGALRM:
+    case SIGXCPU:
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -28,8 +51,11 @@ sigset_t HandledSignals() {
 SignalRelay::~SignalRelay() {
   if (fd_ < 0) return;
   terminal_.TakeBack(program_);
-  loop_.Remove(fd_);
-  close(fd_);
+  for (const int fd : {fd_, timer_fd_}) {
+    loop_.Remove(fd);
+    close(fd);
+  }
+  if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
 
@@ -39,13 +65,20 @@ void SignalRelay::Block() {
   sigprocmask(SIG_BLOCK, &set, &original_mask_);
 }
 
-Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
+Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
+                         std::function<void()> child_changed) {
   const sigset_t set = HandledSignals();
   fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (fd_ < 0) return OutputError(std::string("signalfd: ") + std::strerror(errno));
+  timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd_ < 0 || timer_fd_ < 0) {
+    return OutputError(std::string("signalfd, timerfd: ") + std::strerror(errno));
+  }
   program_ = program;
   child_changed_ = std::move(child_changed);
   loop_.Add(fd_, [this] { ReadSignals(); });
+  loop_.Add(timer_fd_, [this] { PassOnWhatIsDue(); });
+  witness_.Start(program, command);
+  if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   terminal_.Lend(program);
   return {};
 }
@@ -56,14 +89,60 @@ void SignalRelay::ReadSignals() {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) {
       child_changed_();
+    } else if (IsTheToolsOwn(info)) {
+      continue;
     } else if (interrupted_ != nullptr) {
-      if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) interrupted_();
-    } else if (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH) {
-      kill(-program_, signal);  // these are for the whole job
+      if (AsksToEnd(signal)) interrupted_();
     } else {
-      if (signal == SIGTERM || signal == SIGHUP) asked_to_end_ns_ = MonotonicNow();
-      kill(program_, signal);
+      Waiting waiting{signal, MonotonicNow(), std::nullopt};
+      if (info.ssi_code == SI_QUEUE)
+        waiting.value = sigval{.sival_ptr = reinterpret_cast<void*>(info.ssi_ptr)};
+      Hold(waiting);
     }
+  }
+}
+
+// As pending signals do, those below the real-time ones wait once.
+void SignalRelay::Hold(const Waiting& waiting) {
+  if (waiting.signal == SIGTERM || waiting.signal == SIGHUP) asked_to_end_ns_ = waiting.since_ns;
+  const auto is_same = [&](const Waiting& other) { return other.signal == waiting.signal; };
+  if (waiting.signal < SIGRTMIN && std::any_of(waiting_.begin(), waiting_.end(), is_same)) return;
+  waiting_.push_back(waiting);
+  PassOnWhatIsDue();
+}
+
+void SignalRelay::HearWitness() {
+  const int fd = witness_.fd();
+  witness_.Listen(MonotonicNow());
+  if (witness_.fd() < 0) loop_.Remove(fd);
+}
+
+void SignalRelay::PassOnWhatIsDue() {
+  uint64_t times;
+  (void)!read(timer_fd_, &times, sizeof times);
+  if (witness_.fd() >= 0) HearWitness();
+  const int64_t now_ns = MonotonicNow();
+  while (!waiting_.empty()) {
+    const Waiting& first = waiting_.front();
+    const int64_t left_ns = first.since_ns + kHoldNs - now_ns;
+    if (witness_.fd() >= 0 && left_ns > 0) {
+      const itimerspec due{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = left_ns}};
+      timerfd_settime(timer_fd_, 0, &due, nullptr);
+      return;
+    }
+    if (!witness_.Saw(first.signal, first.since_ns - kHoldNs)) PassOn(first);
+    waiting_.pop_front();
+  }
+}
+
+void SignalRelay::PassOn(const Waiting& waiting) const {
+  const int signal = waiting.signal;
+  // These are for the whole job.
+  const bool for_all = signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH;
+  if (waiting.value) {
+    sigqueue(program_, signal, *waiting.value);
+  } else {
+    kill(for_all ? -program_ : program_, signal);
   }
 }
 
@@ -74,6 +153,9 @@ bool SignalRelay::asked_to_end() const {
 
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   interrupted_ = std::move(interrupted);
+  waiting_.clear();
+  if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
+  witness_.End();
   return terminal_.TakeBack(program_);
 }
 
@@ -91,6 +173,13 @@ void SignalRelay::ProgramStopped(int stop_signal) {
   sigprocmask(SIG_UNBLOCK, &only, &before);  // the tool stops here until it is continued
   sigprocmask(SIG_SETMASK, &before, nullptr);
   terminal_.Lend(program_);
+  // What continued the tool is not passed on a second time, when the program may have stopped
+  // again.
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, SIGCONT);
+  const timespec now{};
+  sigtimedwait(&continued, nullptr, &now);
   kill(-program_, SIGCONT);
 }
 

@@ -1,14 +1,20 @@
 // Passes signals sent to the tool on to the program, and stops and continues with it, so that the
-// tool's process stands for the program's.
+// tool's process stands for the program's. One that was sent to both reaches the program once: each
+// waits a moment for the witness to say whether the program got it itself.
 #pragma once
 
 #include <signal.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
+#include "capture/loop/signal_witness.h"
 #include "capture/loop/terminal.h"
 
 namespace batchlight::capture {
@@ -30,11 +36,12 @@ class SignalRelay {
   // The mask before Block(): the program's.
   const sigset_t& original_mask() const { return original_mask_; }
 
-  // Starts to pass signals to process (and group) `program`, and lends it the terminal.
-  // `child_changed` is called when a child of the tool may have ended or stopped.
-  Status Open(pid_t program, std::function<void()> child_changed);
+  // Starts to pass signals to process (and group) `program`, which runs `command`, and lends it the
+  // terminal. `child_changed` is called when a child of the tool may have ended or stopped.
+  Status Open(pid_t program, const std::vector<std::string>& command,
+              std::function<void()> child_changed);
 
-  // From now on SIGINT, SIGTERM and SIGHUP call `interrupted` instead. Takes the terminal back;
+  // From now on what asks a process to end calls `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.
   bool ProgramEnded(std::function<void()> interrupted);
   // Whether SIGTERM or SIGHUP came for the program within the last minute: somebody wants the whole
@@ -45,12 +52,25 @@ class SignalRelay {
   void ProgramStopped(int stop_signal);
 
  private:
+  struct Waiting {
+    int signal;
+    int64_t since_ns;
+    std::optional<sigval> value;  // of sigqueue()
+  };
+
   void ReadSignals();
+  void Hold(const Waiting& waiting);
+  void HearWitness();
+  void PassOnWhatIsDue();
+  void PassOn(const Waiting& waiting) const;
 
   EventLoop& loop_;
   Terminal terminal_;
   sigset_t original_mask_{};
   int fd_ = -1;
+  int timer_fd_ = -1;
+  SignalWitness witness_;
+  std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
   int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
   std::function<void()> child_changed_;

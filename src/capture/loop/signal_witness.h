@@ -1,0 +1,40 @@
+// Tells whether a signal that the tool got was sent to the program as well. `scancel`, `pkill -f`,
+// `systemctl stop` signal every process of a job: passed on, such a signal would reach the program
+// twice. Nothing in a signal says who else got it, so a small process stands beside the program, in
+// its group, session and control group and with its command line, blocks all signals, and reports
+// the ones that it gets: whoever reaches it reached the program.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace batchlight::capture {
+
+class SignalWitness {
+ public:
+  SignalWitness() = default;
+  SignalWitness(const SignalWitness&) = delete;
+  SignalWitness& operator=(const SignalWitness&) = delete;
+  ~SignalWitness() { End(); }
+
+  // Without room for a process there is no witness, and it saw nothing. It ends with this thread.
+  void Start(pid_t group, const std::vector<std::string>& command);
+  // Reads what it has reported. CLOCK_MONOTONIC.
+  void Listen(int64_t now_ns);
+  bool Saw(int signal, int64_t since_ns) const { return seen_ns_[signal] >= since_ns; }
+  void End();
+
+  // Becomes readable when there is something to Listen() to. -1: no witness.
+  int fd() const { return fd_; }
+
+ private:
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  int64_t seen_ns_[_NSIG] = {};  // by signal; 0: never
+};
+
+}  // namespace batchlight::capture

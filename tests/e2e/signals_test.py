@@ -1,0 +1,123 @@
+"""Signals under batchlight profile: each reaches the program, and once, whoever sends it to whom."""
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import LONG_S, InFolder  # noqa: E402
+
+# The last are what a process's own faults raise, or stop it.
+CAUGHT = sorted(set(signal.valid_signals()) - {
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGBUS, signal.SIGTTIN, signal.SIGTTOU})
+COUNTS = """
+import os, signal, time
+for n in %r: signal.signal(n, lambda n, frame: os.write(1, b'%%d ' %% n))
+os.write(1, b'ready ')
+while not os.path.exists('end'): time.sleep(0.01)
+""" % [int(n) for n in CAUGHT]
+HELD_S = 0.5  # the tool holds a signal for a fifth of it
+
+
+class EachSignalComesOnce(InFolder):
+    def start(self, *words):
+        with open(self.path("counts.py"), "w") as file:
+            file.write(COUNTS)
+        self.tool = self.begin("profile", "-t", "none", "--pytorch=none", "-f", "-o", "run", *words,
+                               "/usr/bin/python3", "counts.py", stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True)
+        self.assertEqual(self.reads(LONG_S), ["ready"])
+
+    def reads(self, seconds):
+        """The words that the program writes until it is quiet for so long."""
+        text = b""
+        while select.select([self.tool.stdout], [], [], seconds)[0]:
+            piece = os.read(self.tool.stdout.fileno(), 4096)
+            if not piece:
+                break
+            text += piece
+            seconds = HELD_S
+        return text.decode().split()
+
+    def job(self, condition):
+        """Of the test's processes in the order of their start."""
+        found = []
+        for pid in sorted(self.processes()):
+            with open("/proc/%d/cmdline" % pid) as line, open("/proc/%d/comm" % pid) as name:
+                if condition(line.read().rstrip("\0").replace("\0", " "), name.read().strip()):
+                    found.append(pid)
+        return found
+
+    def comes_once(self, pids, sent=signal.SIGTERM):
+        for pid in pids:
+            os.kill(pid, sent)
+        self.assertEqual(self.reads(HELD_S), [str(int(sent))], pids)
+
+    def test_who_signals_every_process_of_the_job(self):
+        """scancel, systemctl stop, a batch system."""
+        self.start()
+        for sent in (signal.SIGTERM, signal.SIGCONT, signal.SIGRTMIN):
+            self.comes_once(self.job(lambda line, name: True), sent)
+            self.comes_once(self.job(lambda line, name: True)[::-1], sent)
+
+    def test_who_signals_by_the_command_line(self):
+        """pkill -f with what the program's line holds or ends with; with what the tool's begins with."""
+        self.start()
+        for pattern in (lambda line: "counts.py" in line, lambda line: line.endswith("counts.py"),
+                        lambda line: line.endswith("/usr/bin/python3 counts.py"),
+                        lambda line: "batchlight profile" in line, lambda line: "batchlight" in line):
+            self.comes_once(self.job(lambda line, name: pattern(line)))
+
+    def test_who_signals_by_name(self):
+        """killall, pkill."""
+        self.start()
+        self.comes_once(self.job(lambda line, name: name == "batchlight"))
+        self.comes_once(self.job(lambda line, name: name.startswith("python")))
+
+    def test_who_signals_the_tool_or_its_group(self):
+        """kill PID, docker stop, timeout."""
+        self.start()
+        self.comes_once([self.tool.pid])
+        self.comes_once([-self.tool.pid])
+        self.comes_once([self.tool.pid, -self.tool.pid])
+        for pid in self.job(lambda line, name: name == "signal-witness"):
+            os.kill(pid, signal.SIGKILL)
+        self.comes_once([self.tool.pid])
+
+    def test_a_run_that_is_not_recorded(self):
+        self.environment["RANK"] = "1"
+        self.start("--ranks=0")
+        self.comes_once(self.job(lambda line, name: True))
+        self.comes_once([self.tool.pid])
+
+    def test_every_signal_reaches_the_program(self):
+        self.start()
+        for sent in CAUGHT:
+            self.tool.send_signal(sent)
+        self.assertEqual(sorted(map(int, self.reads(LONG_S))), CAUGHT)
+        open(self.path("end"), "w").close()
+        self.assertEqual(self.tool.wait(LONG_S), 0)
+        self.opens("run.batchlight")
+
+    def test_a_signal_that_the_program_does_not_handle_ends_it(self):
+        for sent in (signal.SIGALRM, signal.SIGABRT, signal.SIGRTMIN):
+            tool = self.begin("profile", "-t", "none", "-f", "-o", "run", "sh", "-c", "echo; exec sleep 600",
+                              stdout=subprocess.PIPE)
+            self.assertTrue(select.select([tool.stdout], [], [], LONG_S)[0])
+            tool.send_signal(sent)
+            self.assertEqual(tool.wait(LONG_S), 128 + sent)
+            self.assertEqual(list(self.processes()), [])
+
+    def test_nothing_of_the_tool_outlives_it(self):
+        self.start()
+        self.tool.kill()
+        self.until(lambda: len(list(self.processes())) == 1, "more than the program runs on")
+        time.sleep(0.1)
+        self.assertEqual(len(self.job(lambda line, name: name.startswith("python"))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
