@@ -20,9 +20,11 @@ class PartMaker {
     parts_.part.assign(store.cpu_samples.size(), SampleParts::kNone);
   }
 
-  void AddIn(ThreadId thread, int64_t start_ns, int64_t end_ns, const std::string& name) {
+  // name(): made only where a sample lies.
+  template <typename Name>
+  void AddIn(ThreadId thread, int64_t start_ns, int64_t end_ns, Name&& name) {
     Visit(thread, start_ns, end_ns, [&](size_t row) {
-      if (parts_.part[row] == SampleParts::kNone) parts_.part[row] = NumberOf(name);
+      if (parts_.part[row] == SampleParts::kNone) parts_.part[row] = NumberOf(name());
     });
   }
   template <typename Take>
@@ -72,9 +74,10 @@ SampleParts PhasesOfSamples(const StepInputs& inputs, const StepSet& steps) {
     VisitPhaseStretches(inputs, process, [&](const PhaseStretch& stretch) {
       if (!steady[stretch.step]) return;
       const bool is_range = stretch.kind == PhaseKind::kUserRange;
-      maker.AddIn(process.thread, stretch.start_ns, stretch.end_ns,
-                  is_range ? NameWithoutNumbers(inputs.store.Text(stretch.range))
-                           : std::string(PhaseKindName(stretch.kind)));
+      maker.AddIn(process.thread, stretch.start_ns, stretch.end_ns, [&] {
+        return is_range ? NameWithoutNumbers(inputs.store.Text(stretch.range))
+                        : std::string(PhaseKindName(stretch.kind));
+      });
     });
   }
   return maker.Take();
@@ -88,7 +91,8 @@ SampleParts IdleCausesOfSamples(const StepInputs& inputs, const StepSet& steps) 
   VisitIdleGaps(store, [&](int64_t from_ns, int64_t to_ns, ApiCallId call) {
     explainer.Explain(from_ns, to_ns, call, [&](const IdleStretch& idle) {
       if (idle.thread.IsNone()) return;
-      maker.AddIn(idle.thread, idle.start_ns, idle.end_ns, std::string(IdleCause(idle.part)));
+      maker.AddIn(idle.thread, idle.start_ns, idle.end_ns,
+                  [&] { return std::string(IdleCause(idle.part)); });
     });
   });
   std::map<ProcessId, StepLookup> lookups;

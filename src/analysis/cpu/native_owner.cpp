@@ -55,16 +55,29 @@ NativeOwner OwnerOfNative(std::string_view path) {
   return NativeOwner::kOther;
 }
 
+NativeCallees::NativeCallees(const Store& store) : store_(store) {
+  for (const StringId path : store.native_modules.path) {
+    owners_.push_back(OwnerOfNative(store.Text(path)));
+  }
+}
+
+NativeCallee NativeCallees::Of(NativeStackId stack) {
+  if (stack.IsNone()) return {};
+  const auto [place, added] = found_.try_emplace(stack);
+  if (added) place->second = Find(stack);
+  return place->second;
+}
+
 // From the innermost frame on outwards.
-NativeCallee CalleeOf(const Store& store, NativeStackId stack) {
+NativeCallee NativeCallees::Find(NativeStackId stack) const {
   NativeCallee callee;
   bool is_math = false;  // so far: nobody knows for whom
-  for (; !stack.IsNone(); stack = store.native_stacks.parent[stack.row()]) {
-    const NativeFrameId frame = store.native_stacks.frame[stack.row()];
+  for (; !stack.IsNone(); stack = store_.native_stacks.parent[stack.row()]) {
+    const NativeFrameId frame = store_.native_stacks.frame[stack.row()];
     const NativeModuleId module =
-        frame.IsNone() ? NativeModuleId::None() : store.native_frames.module[frame.row()];
+        frame.IsNone() ? NativeModuleId::None() : store_.native_frames.module[frame.row()];
     if (module.IsNone()) continue;
-    const NativeOwner owner = OwnerOfNative(store.Text(store.native_modules.path[module.row()]));
+    const NativeOwner owner = owners_[module.row()];
     if (owner == NativeOwner::kSystem) continue;
     if (owner == NativeOwner::kMath || owner == NativeOwner::kOther) {
       if (callee.module.IsNone()) callee = {module, frame};

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "store/store.h"
 
@@ -24,6 +26,20 @@ struct NativeCallee {
   NativeModuleId module;  // None: there is none
   NativeFrameId frame;    // innermost of the module
 };
-NativeCallee CalleeOf(const Store& store, NativeStackId stack);
+
+// Each stack is looked at once. The store must outlive this.
+class NativeCallees {
+ public:
+  explicit NativeCallees(const Store& store);
+
+  NativeCallee Of(NativeStackId stack);
+
+ private:
+  NativeCallee Find(NativeStackId stack) const;
+
+  const Store& store_;
+  std::vector<NativeOwner> owners_;  // by row of native_modules
+  std::unordered_map<NativeStackId, NativeCallee> found_;
+};
 
 }  // namespace batchlight

@@ -23,11 +23,11 @@ struct NativeTime {
 
 // By library, of the loop's process.
 std::map<NativeModuleId, NativeTime> TimesByLibrary(const Store& store, const SampleParts& parts,
-                                                    ProcessId process) {
+                                                    ProcessId process, NativeCallees& callees) {
   std::map<NativeModuleId, NativeTime> times;
   for (const StackInPart& of : SumStacksByPart(store, parts)) {
     if (of.sampled.stack.IsNone() || store.ProcessOf(of.sampled.thread) != process) continue;
-    const NativeCallee callee = CalleeOf(store, of.sampled.stack);
+    const NativeCallee callee = callees.Of(of.sampled.stack);
     if (callee.module.IsNone()) continue;
     NativeTime& time = times[callee.module];
     time.ns += of.sampled.cpu_ns;
@@ -64,7 +64,8 @@ std::string TextOfMost(const std::vector<Named>& most, int64_t all_ns, std::stri
 
 // " Most of it is called by `Net.forward` (net.py:42).": what looks at Python found the thread in
 // at the moments of these samples; "" where it was not looked at, or nothing has half of them.
-std::string TextOfCaller(const Store& store, const SampleParts& parts, NativeModuleId module) {
+std::string TextOfCaller(const Store& store, const SampleParts& parts, NativeModuleId module,
+                         NativeCallees& callees) {
   const PythonSamplesTable& looks = store.python_samples;
   if (looks.size() == 0) return "";
   const StackLines lines(store);
@@ -72,10 +73,8 @@ std::string TextOfCaller(const Store& store, const SampleParts& parts, NativeMod
   std::map<PythonFrameId, uint64_t> callers;
   uint64_t all = 0;
   for (size_t row = 0; row < parts.part.size(); ++row) {
-    if (parts.part[row] == SampleParts::kNone || store.cpu_samples.native_stack[row].IsNone()) {
-      continue;
-    }
-    if (CalleeOf(store, store.cpu_samples.native_stack[row]).module != module) continue;
+    if (parts.part[row] == SampleParts::kNone) continue;
+    if (callees.Of(store.cpu_samples.native_stack[row]).module != module) continue;
     ++all;
     const uint32_t look =
         index.Innermost(store.cpu_samples.thread[row], store.cpu_samples.start_ns[row]);
@@ -153,7 +152,8 @@ void NativeWork(const RunMeasures& run, Findings* findings) {
   const SampleParts parts = run.gpu.MainBreakdown() != nullptr
                                 ? IdleCausesOfSamples(*run.inputs, run.steps)
                                 : PhasesOfSamples(*run.inputs, run.steps);
-  const auto times = TimesByLibrary(store, parts, main->process);
+  NativeCallees callees(store);
+  const auto times = TimesByLibrary(store, parts, main->process, callees);
   const auto most = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
     return a.second.ns < b.second.ns;
   });
@@ -161,7 +161,7 @@ void NativeWork(const RunMeasures& run, Findings* findings) {
   const double per_step_ns = double(most->second.ns) / double(main->steady.size());
   if (per_step_ns < kNativeShare * step_ns || IsNamed(*findings, per_step_ns)) return;
   findings->push_back(FindingOf(run, most->first, most->second, per_step_ns,
-                                TextOfCaller(store, parts, most->first)));
+                                TextOfCaller(store, parts, most->first, callees)));
 }
 
 }  // namespace batchlight::advice
