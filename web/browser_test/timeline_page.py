@@ -147,10 +147,23 @@ def run_json(page, spans, end):
             'static': {'left_out': 0, 'why': ''}}
 
 
-def write(script, style, out, steps=40, layers=12, threads=0, labelled=0, call_ns=0):
+def hold_steps(page, run, first, last):
+    """Leaves what a file holds that has these steps only."""
+    begin, end = run['steps'][0]['from'][first], run['steps'][0]['to'][last]
+    left_out = 0
+    for key, events in page.rows.items():
+        page.rows[key] = [event for event in events if event[0] < end and event[0] + event[1] > begin]
+        left_out += len(events) - len(page.rows[key])
+    run['static'] = {'left_out': left_out, 'why': f'the boxes of steps {first} to {last}; `batchlight view` shows all',
+                     'from': begin, 'to': end}
+
+
+def write(script, style, out, steps=40, layers=12, threads=0, labelled=0, call_ns=0, held=None):
     page = Page()
     spans, counter, end = train(page, steps, layers, threads, labelled, call_ns)
     run = run_json(page, spans, end)
+    if held:
+        hold_steps(page, run, *held)
     events, count = page.events(counter)
     safe = lambda value: json.dumps(value).replace('<', '\\u003c')
     names = {'ids': list(page.names.values()), 'names': list(page.names)}

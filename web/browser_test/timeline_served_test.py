@@ -88,7 +88,7 @@ class Served(unittest.TestCase):
         self.assertRegex(self.browser.text('.event-panel h2'), r'^step 3 \(')
         self.assertRegex(self.browser.text('.status'), r'^step 3 \(')
         self.js('batchlightTimeline.app.search.set("step 30000")')
-        self.wait('return /There is no step 30000: its steps go from 0 to/.test(document.querySelector(".search-panel")?.innerText)')
+        self.wait('return /This recording has no step 30000: its steps go from 0 to/.test(document.querySelector(".search-panel")?.innerText)')
 
     def test_a_step_has_the_numbers_of_the_summary(self):
         steps = json.loads(subprocess.run([BATCHLIGHT, 'table', '-f', 'json', '--name', 'kernels', '--first-step', '3', '--last-step', '3', self.train],
@@ -366,6 +366,13 @@ class Served(unittest.TestCase):
         said = self.browser.text('.compare-panel [role=status]')
         self.assertRegex(said, r'^aligned at step \d+ of A .* and \d+ of B')
         self.assertEqual(self.js('return document.querySelector("h1").textContent'), 'Atrain.batchlight (train.py)Bh200_compile.batchlight (co.py)')
+        # The steps that are aligned come into view.
+        step = self.js('const {app} = batchlightTimeline; const [steps] = app.model.first.info.steps;'
+                       'app.model.show({from: steps.from[0], to: steps.to[0]});'
+                       'const [asked] = app.compare.pairs.slice(-1); const i = steps.number.indexOf(asked.a);'
+                       'const input = document.querySelector(".compare-panel input"); input.value = asked.a; input.form.requestSubmit();'
+                       'return [steps.from[i], steps.to[i]]')
+        self.wait('const {view} = batchlightTimeline.app.model; return view.from <= arguments[0] && view.to >= arguments[1]', *step)
         # What is told of B stands on the axis too.
         self.js('const {app} = batchlightTimeline; const run = app.model.runs[1]; app.actions.go(run, run.info.steps[0].first_ref + 2)')
         self.wait('return batchlightTimeline.app.model.selected !== null')

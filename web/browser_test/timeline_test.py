@@ -44,6 +44,8 @@ class Timeline(unittest.TestCase):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-timeline-')))
         cls.page = cls.folder / 'timeline.html'
         cls.events = timeline_page.write(SCRIPT, STYLE, cls.page, STEPS, LAYERS)
+        cls.part = cls.folder / 'part.html'
+        timeline_page.write(SCRIPT, STYLE, cls.part, STEPS, LAYERS, held=(2, 9))
         cls.browser = cls.enterClassContext(webdriver.Browser())
 
     def setUp(self):
@@ -55,9 +57,9 @@ class Timeline(unittest.TestCase):
         # The tests themselves read the canvas back.
         self.assertEqual([error for error in self.browser.errors() if 'willReadFrequently' not in error], [])
 
-    def open(self, fragment=''):
+    def open(self, fragment='', page=None):
         self.browser.open_url('about:blank')
-        self.browser.open_url(self.page.as_uri() + fragment)
+        self.browser.open_url((page or self.page).as_uri() + fragment)
         self.browser.wait_for('.region')
         self.wait('return batchlightTimeline.counts().items > 0')
         self.settle()
@@ -268,6 +270,15 @@ class Timeline(unittest.TestCase):
         self.press('Shift+g')
         self.wait('return batchlightTimeline.app.model.selected.event.from === arguments[0]', begin)
 
+    def test_the_longest_gap_comes_again_after_escape(self):
+        self.select_longest_gap()
+        self.press('i')
+        self.wait('return batchlightTimeline.app.model.selected.event.from !== arguments[0]', SLOW_BEGIN)
+        self.press('Escape')
+        self.wait('return batchlightTimeline.app.model.selected === null')
+        self.select_longest_gap()
+        self.assertEqual(self.selected()[1], SLOW_BEGIN)
+
     def test_next_and_longest_of_a_name(self):
         self.run_js('batchlightTimeline.app.actions.next({text: "gelu"}, 1)')
         self.wait('return batchlightTimeline.app.model.selected?.event.name === "aten::gelu"')
@@ -363,7 +374,104 @@ class Timeline(unittest.TestCase):
         self.assertIn('another recording', self.browser.text('.warning'))
         self.assertEqual(self.view()[0], 0)
 
+    def test_another_place_takes_back_what_was_said_of_the_one_before(self):
+        self.open('#find=nothing-of-this-name')
+        self.wait('return document.querySelector(".status").innerText === "There are no events of this name."')
+        self.run_js('location.hash = "#step=3"')
+        self.wait('return batchlightTimeline.app.model.range?.steps?.first === 3')
+        self.assertEqual(self.browser.text('.status'), '')
+
+    # --- a file with a part of a run ---
+
+    HOLDS = 'it holds steps 2 to 9. batchlight view made_up.batchlight shows all.'
+
+    def test_a_step_that_the_file_lacks_is_not_another_one(self):
+        self.open('#step=20', self.part)
+        self.assertEqual(self.browser.text('.warning'), f'This file does not hold step 20: {self.HOLDS}')
+        self.assertIsNone(self.run_js('return batchlightTimeline.app.model.range'))
+        self.assertIn('steps 2 to 9', self.browser.text('.banner'))
+        self.open('#step=99', self.part)
+        self.assertEqual(self.browser.text('.warning'), 'This recording has no step 99: its steps go from 0 to 39.')
+        self.open('#step=5', self.part)
+        self.wait('return batchlightTimeline.app.model.range?.steps?.first === 5')
+        self.assertEqual(self.browser.run('return document.querySelectorAll(".warning").length'), 0)
+        self.open(f'#at={30 * USUAL}', self.part)
+        self.assertRegex(self.browser.text('.warning'), r'^The events of this file, steps 2 to 9, lie between \d+ ms and \d+ ms\.$')
+
+    def test_a_search_says_what_the_file_lacks(self):
+        self.open('', self.part)
+        self.browser.type('.search', 'step 20')
+        self.wait('return document.querySelector(".search-panel [role=status]")?.innerText.includes("step 20")')
+        self.assertEqual(self.browser.text('.search-panel'), f'This file does not hold step 20: {self.HOLDS}')
+        self.press('Enter')
+        self.wait('return document.querySelector(".warning") !== null')
+        self.assertEqual(self.browser.text('.warning'), f'This file does not hold step 20: {self.HOLDS}')
+        self.browser.type('.search', 'torch.nn')
+        self.wait('return document.querySelector(".search-panel").innerText.startsWith("No event")')
+        self.assertEqual(self.browser.text('.search-panel'), 'No event in this file has this in its name: it holds steps 2 to 9.')
+
+    def ask_range(self, first, last, fields='step'):
+        self.browser.click('#dock-tab-range')
+        labels = ('first step', 'last step') if fields == 'step' else ('from, ms', 'to, ms')
+        for label, text in zip(labels, (first, last)):
+            self.run_js('document.querySelector(`[aria-label="${arguments[0]}"]`).value = arguments[1]', label, text)
+        self.run_js('document.querySelector(`[aria-label="${arguments[0]}"]`).form.requestSubmit()', labels[0])
+
+    def test_sums_of_a_range_say_of_which_steps_they_are(self):
+        self.open('', self.part)
+        self.ask_range('20', '')
+        self.assertEqual(self.browser.text('.range-panel .bad'), f'This file does not hold step 20: {self.HOLDS}')
+        self.ask_range('1', '39')
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        self.assertEqual(self.browser.text('.range-panel .held'), 'Sums of 8 of these 39 steps, 2 to 9: this file holds no others.')
+        cells = self.browser.text('.range-panel [role=tabpanel]:not(.hidden-tab) tbody tr').split('\t')
+        self.assertEqual(cells[:2], ['backward', '8'])
+        self.ask_range('3', '4')
+        self.wait('return document.querySelector(".range-panel .held").hidden')
+        self.ask_range('50', '60', 'time')
+        self.wait('return document.querySelector(".range-panel .bad") !== null')
+        self.assertRegex(self.browser.text('.range-panel .bad'), '^This file holds nothing of this time: it holds .*, steps 2 to 9')
+
+    # --- the range that is typed ---
+
+    def test_a_range_that_is_typed_comes_into_view(self):
+        self.show(0, USUAL)
+        self.ask_range('30', '31')
+        self.wait('const {view, range} = batchlightTimeline.app.model; return range && view.from <= range.from && view.to >= range.to')
+        self.ask_range('', '')
+        self.assertEqual(self.browser.text('.range-panel .bad'), 'Type the number of a step, or of the first and the last.')
+        self.ask_range('abc', '1.5')
+        self.assertIn('abc” is no step: type a whole number', self.browser.text('.range-panel .bad'))
+        self.ask_range('16600 ms', '3', 'time')
+        self.assertIn('16600 ms” is no time', self.browser.text('.range-panel .bad'))
+
+    # --- the mark ---
+
+    def test_a_mark_can_be_taken_away(self):
+        mark = 'return batchlightTimeline.app.model.mark'
+        for away in ('m', 'Escape'):
+            self.select_longest_gap()
+            self.press('m')
+            self.assertEqual(self.run_js(mark), {'from': SLOW_BEGIN, 'to': SLOW_BEGIN + SLOW_WAIT})
+            if away == 'Escape':
+                self.press('Escape')
+                self.assertIsNotNone(self.run_js(mark))
+            self.press(away)
+            self.assertIsNone(self.run_js(mark))
+            self.press('Escape')
+            self.open()
+
     # --- tracks ---
+
+    def test_escape_leaves_the_filter_of_tracks(self):
+        self.press('Ctrl+p')
+        self.press('g', 'p', 'u')
+        self.wait('return batchlightTimeline.app.model.filter === "gpu"')
+        self.press('Escape')
+        self.assertEqual(self.run_js('return [batchlightTimeline.app.model.filter, document.activeElement.className]'), ['', 'region'])
+        begin, end = self.view()
+        self.press('w')
+        self.wait('const {view} = batchlightTimeline.app.model; return view.to - view.from < arguments[0]', end - begin)
 
     def test_tracks_fold_pin_and_filter(self):
         self.browser.click('[aria-label="Rows of main thread (tid 4711)"]')
@@ -410,6 +518,18 @@ class Timeline(unittest.TestCase):
         words = self.wait('const rows = [...document.querySelectorAll(".events-box tbody tr")].filter(({cells}) => cells[6].innerText !== "1 ns");'
                           'return rows.length > 0 && rows.map(({cells}) => cells[2].innerText)')
         self.assertTrue(all(word.startswith(('about ', 'under ')) for word in words), words)
+
+    def test_tab_goes_through_all_rows_of_the_picture_in_words(self):
+        self.show(SLOW_BEGIN + SLOW_WAIT, SLOW_BEGIN + SLOW_WAIT + 20 * LAYER)
+        self.browser.click('#dock-tab-events')
+        self.wait('return document.querySelectorAll(".events-box tbody tr").length > 10')
+        self.settle()
+        time.sleep(0.3)  # what the smaller stage shows is collected
+        self.run_js('document.querySelector(".events-box tbody button").focus()')
+        for row in range(3, 33):
+            self.press('Tab')
+            self.browser.wait_frames(2)
+            self.assertEqual(self.run_js('return document.activeElement.closest("tr")?.getAttribute("aria-rowindex") ?? document.activeElement.outerHTML.slice(0, 90)'), str(row))
 
     def test_all_controls_have_names_and_size(self):
         self.select_longest_gap()

@@ -42,6 +42,9 @@ export function timelineLink(
 const kNames = ["name", "module", "range", "call"];
 const kNotNames = ["processes", "attribution"];  // tables whose names are of something else
 
+// Names of rows that stand for several.
+const kSeveral = ["(smaller ones)", "(others)", "(no recorded event)"];
+
 // The link of a row of a table; none for rows that are no events.
 export function rowLink(page: PageData): (table: TableData, row: number) => HTMLElement | null {
   return (table, row) => {
@@ -50,6 +53,8 @@ export function rowLink(page: PageData): (table: TableData, row: number) => HTML
     if (typeof step === "number") return timelineLink(page, {step}, `step ${step}`);
     const key = kNames.find((one) => cellsOf(table, one).length > 0);
     const id = key === undefined ? null : cellsOf(table, key)[row];
-    return id === null ? null : timelineLink(page, {find: page.strings[id]}, page.strings[id]);
+    const name = id === null ? null : page.strings[id];
+    if (name === null || kSeveral.includes(name)) return null;
+    return timelineLink(page, {find: name}, name);
   };
 }

@@ -55,19 +55,33 @@ json NamesJson(const timeline::Timeline& timeline, const std::vector<uint32_t>& 
   return out;
 }
 
+// "steps 2 to 28 (27 of 85)", of the first training process.
+std::string StepsWithin(const timeline::Timeline& timeline, const timeline::Stretch& stretch) {
+  const Step* first = nullptr;
+  const Step* last = nullptr;
+  size_t held = 0;
+  const ProcessSteps* process = timeline.steps().Main();
+  if (process == nullptr) return "no step";
+  for (const Step& step : process->steps) {
+    if (step.start_ns < stretch.from_ns || step.end_ns > stretch.to_ns) continue;
+    if (first == nullptr) first = &step;
+    last = &step;
+    ++held;
+  }
+  if (first == nullptr) return "no whole step";
+  const std::string numbers =
+      held == 1 ? "step " + std::to_string(first->number)
+                : "steps " + std::to_string(first->number) + " to " + std::to_string(last->number);
+  return numbers + " (" + CountText(held) + " of " + CountText(process->steps.size()) + ")";
+}
+
 std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch& stretch,
                     uint64_t all, uint64_t kept) {
   if (kept == all) return {};
-  uint64_t steps = 0;
-  if (const ProcessSteps* process = timeline.steps().Main()) {
-    for (const Step& step : process->steps) {
-      steps += step.start_ns >= stretch.from_ns && step.end_ns <= stretch.to_ns;
-    }
-  }
   return CountText(kept) + " of " + CountText(all) +
          " boxes (recorded events and what is found of them: steps, phases, gaps, sampled "
          "functions), those of " +
-         CountText(steps) + " steps; `batchlight view` shows all";
+         StepsWithin(timeline, stretch) + "; `batchlight view` shows all";
 }
 
 void AppendElement(std::string& html, std::string_view type, std::string_view id,
@@ -118,9 +132,9 @@ TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, std::string_vi
   return page;
 }
 
-TimelinePage MakeTimelineElements(const timeline::Timeline& timeline) {
+TimelinePage MakeTimelineElements(const timeline::Timeline& timeline, uint64_t most_events) {
   TimelinePage page;
-  page.left_out = AppendData(timeline, kMostPageEvents, page.html);
+  page.left_out = AppendData(timeline, most_events, page.html);
   AppendElement(page.html, "text/plain", "style", TimelineStyle());
   AppendElement(page.html, "text/plain", "script", TimelineScript());
   return page;

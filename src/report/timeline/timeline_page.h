@@ -2,6 +2,7 @@
 // which is either a page of its own or the report's.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,7 @@ TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, std::string_vi
 
 // The same for a page that shows it in a frame (web/src/views/timeline_view.ts): data, style and
 // script as elements that do nothing by themselves.
-TimelinePage MakeTimelineElements(const timeline::Timeline& timeline);
+TimelinePage MakeTimelineElements(const timeline::Timeline& timeline,
+                                  uint64_t most_events = kMostPageEvents);
 
 }  // namespace batchlight

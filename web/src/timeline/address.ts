@@ -1,6 +1,7 @@
 // Keeps the address telling what is shown, and goes where an address points.
 import type {App} from "./app";
-import {stepAt, stepsThereAre, typicalSteps} from "./data/steps";
+import {stepAt, typicalSteps} from "./data/steps";
+import {heldStepsText, isPart, lackOfSteps} from "./state/held";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
@@ -33,6 +34,7 @@ export class Address {
     const {model} = app;
     const run = model.first;
     app.unwarn("place");
+    app.say("");  // what the place before had to say is over
     if (state.hash && state.hash !== run.info.hash) {
       app.warn("This link was made for another recording; it shows nothing of this one.", "place");
       return;
@@ -72,19 +74,18 @@ export class Address {
     motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
     const [first, last] = [steps.number[at.first], steps.number[at.last]];
     this.app.say(`Steps ${first} to ${last}, as long as most. 0 shows ${
-      info.static?.left_out ? "all that this file has" : "the whole run"}.`);
+      isPart(info) ? "all that this file has" : "the whole run"}.`);
   }
 
   goToStep(number: number): void {
     const {app} = this;
     const {model} = app;
-    const steps = model.first.info.steps[0];
-    const i = steps?.number.indexOf(number) ?? -1;
-    if (i < 0) {
-      app.warn(
-        `This recording has no step ${number}: ${stepsThereAre(model.first.info)}.`, "place");
-      return;
-    }
+    const {info} = model.first;
+    const lack = lackOfSteps(info, number, number);
+    app.unwarn("place");
+    if (lack) return app.warn(lack, "place");
+    const steps = info.steps[0];
+    const i = steps.number.indexOf(number);
     app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
     app.compare?.alignAt(number);
     app.range.showSteps(number, number);
@@ -95,8 +96,10 @@ export class Address {
     const {model, motion} = this.app;
     const {from, to} = model.whole;
     if (at < from || at > to) {
-      this.app.warn(`The events of this recording lie between ${moment(from, kSaidNs)} and ${
-                      moment(to, kSaidNs)}.`,
+      const {info} = model.first;
+      const between = `lie between ${moment(from, kSaidNs)} and ${moment(to, kSaidNs)}`;
+      this.app.warn(isPart(info) ? `The events of this file, ${heldStepsText(info)}, ${between}.`
+                                 : `The events of this recording ${between}.`,
         "place");
       return;
     }
@@ -104,8 +107,7 @@ export class Address {
     const i = stepAt(steps, at);
     const length = i >= 0 ? steps.to[i] - steps.from[i] : (model.whole.to - model.whole.from) / 100;
     motion.jump({from: at - length / 2, to: at + length / 2});
-    model.mark = {from: at, to: at};
-    model.changed("hover");
+    model.setMark({from: at, to: at});
   }
 
   // The place that is shown, as the address has it.

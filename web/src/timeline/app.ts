@@ -1,5 +1,5 @@
 // Puts the timeline together: the drawing, the panels, keys and pointer, the address.
-import {h, longText} from "../dom";
+import {h, longText, prose} from "../dom";
 import {time} from "../format";
 import {themeButton} from "../theme";
 import {footnotes, lossBanner} from "../views/header_view";
@@ -28,6 +28,7 @@ import {RangePanel} from "./panels/range_panel";
 import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
+import {isPart} from "./state/held";
 import type {RunView} from "./state/model";
 import {headOf, placeOf} from "./state/places";
 import type {Span} from "./state/viewport";
@@ -77,7 +78,10 @@ export class App {
       show: () => this.dock.show("search"),
       step: (number) => this.address.goToStep(number),
     });
-    this.range = new RangePanel(model);
+    this.range = new RangePanel(model, (span) => {
+      const {from, to} = this.motion.goal;
+      if (span.from < from || span.to > to) this.motion.to(framed(span, model.whole));
+    });
     const goTo = (span: Span): void => this.motion.to({from: span.from - 1e6, to: span.to + 1e6});
     this.notes = new NotesPanel(model, goTo, () => this.stage.region.focus());
     this.dock = new Dock(this.panels());
@@ -124,11 +128,12 @@ export class App {
       },
     ];
     if (model.runs.length < 2) return panels;
-    const compare = this.compare = new ComparePanel(model, (first) => {
+    const compare = this.compare = new ComparePanel(model, (step, asked) => {
       const {from, to} = this.motion.goal;
       const wasWhole = from <= model.whole.from && to >= model.whole.to;
       model.whole = wholeOfAll(model.runs);
-      if (wasWhole) this.motion.jump(first ? framed(first, model.whole, 1) : model.whole);
+      if (wasWhole && (asked || !step)) this.motion.jump(model.whole);
+      else if (step && (asked || wasWhole)) this.motion.jump(framed(step, model.whole, 1));
       model.changed("layout");
     });
     return [{id: "compare", label: "Compare", element: compare.element}, ...panels];
@@ -170,9 +175,9 @@ export class App {
   private drawBanners(): void {
     const {info} = this.model.first;
     this.working.hidden = this.model.runs.every((run) => run.info.complete);
-    const left = info.static && info.static.left_out > 0
+    const left = info.static && isPart(info)
       ? h("aside", {class: "banner", role: "note"},
-          `To keep this file small it holds ${info.static.why}.`)
+          ...prose(`To keep this file small it holds ${info.static.why}.`))
       : null;
     const shown = [lossBanner(info.losses), left, footnotes(info.losses)].filter(
       (one): one is HTMLElement => one !== null);

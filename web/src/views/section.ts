@@ -1,4 +1,4 @@
-import {h} from "../dom";
+import {h, prose} from "../dom";
 
 // A part of the page with a heading that the navigation can jump to.
 export function section(
@@ -7,7 +7,7 @@ export function section(
     "section",
     {id, "aria-labelledby": `${id}-title`},
     h("h2", {id: `${id}-title`}, title),
-    lead ? h("p", {class: "lead"}, lead) : null,
+    lead ? h("p", {class: "lead"}, ...prose(lead)) : null,
     ...content,
   );
 }

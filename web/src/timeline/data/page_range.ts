@@ -5,6 +5,7 @@ import {rowKey} from "./answer";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {RangeAnswer, RangeTable, RunAnswer, TrackInfo} from "./protocol";
+import {heldSteps} from "../state/held";
 import {firstTouching} from "./view_query";
 
 interface Sum {
@@ -76,9 +77,10 @@ function spanOf(run: RunAnswer, asked: {
   if (asked.from !== undefined) return {from: Number(asked.from), to: Number(asked.to)};
   const steps = run.steps[asked.process ?? 0];
   const first = asked.first_step ?? 0;
+  const held = heldSteps(run, asked.process);  // nothing of a step that is there in part
   return {
-    from: steps.from[steps.number.indexOf(first)],
-    to: steps.to[steps.number.indexOf(asked.last_step ?? first)],
+    from: steps.from[Math.max(steps.number.indexOf(first), held.first)],
+    to: steps.to[Math.min(steps.number.indexOf(asked.last_step ?? first), held.behind - 1)],
   };
 }
 

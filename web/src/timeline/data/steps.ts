@@ -34,6 +34,15 @@ export function firstEnding(ends: readonly number[], time: number): number {
   return low;
 }
 
+// The steps that lie within a stretch of time, by their places: from `first` to before `behind`.
+export function stepsWithin(
+  {from, to, count}: StepsInfo, span: Span): {first: number; behind: number} {
+  let [first, behind] = [0, count];
+  while (first < behind && from[first] < span.from) ++first;
+  while (behind > first && to[behind - 1] > span.to) --behind;
+  return {first, behind};
+}
+
 const kShown = 3;  // steps of the first picture
 
 // Steps of the first training process to open at, by their places: as long together as steps
@@ -42,11 +51,10 @@ const kShown = 3;  // steps of the first picture
 export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; last: number}|null {
   const {from, to, count} = steps[0] ?? {count: 0};
   if (count < kShown) return null;
-  let [least, behind] = [1, count];
-  while (least < behind && from[least] < whole.from) ++least;
-  while (behind > least && to[behind - 1] > whole.to) --behind;
+  const {first: within, behind} = stepsWithin(steps[0], whole);
+  const least = Math.max(1, within);
   const shown = Math.min(kShown, behind - least);
-  if (shown === 0) return null;
+  if (shown <= 0) return null;
   const lengths = from.slice(1).map((start, i) => to[i + 1] - start).sort((a, b) => a - b);
   const usual = shown * lengths[lengths.length >> 1];
   let first = least;

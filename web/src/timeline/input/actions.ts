@@ -2,6 +2,7 @@
 import {count, nthLongest} from "../../format";
 import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
 import {countedSpan, stepAt, stepsOf} from "../data/steps";
+import {inFile} from "../state/held";
 import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
 import type {Model, Range, RunView} from "../state/model";
@@ -27,8 +28,9 @@ interface Followed {
 
 export class Actions {
   private nth = 0;  // of L pressed again
-  private nthName = "";
-  private gapAt = 0;  // of I pressed again
+  private nthName: string|null = null;
+  private gapAt = 0;  // of I pressed again, in one run
+  private gapRun: RunView|null = null;
   private followed: Followed|null = null;
   private busy = 0;
 
@@ -73,8 +75,15 @@ export class Actions {
     }
   }
 
+  // L and I begin with the longest again.
+  private forgetPlaces(): void {
+    this.gapRun = null;
+    this.nthName = null;
+  }
+
   clear(): void {
     const {model} = this;
+    this.forgetPlaces();
     model.selected = null;
     model.links = [];
     model.changed("selection");
@@ -120,7 +129,7 @@ export class Actions {
     if (found.event) return this.go(run, found.event.ref);
     if (wanted.kind === "gap" && !this.hasGpu(run)) return this.say(kNoGpu);
     const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
-    this.say(`${what} ${direction > 0 ? "after" : "before"} this.`);
+    this.say(`${what} ${direction > 0 ? "after" : "before"} this${inFile(run.info)}.`);
   }
 
   // Of a text, where it is in a step that counts: what each step has takes longest in warm-up.
@@ -140,7 +149,10 @@ export class Actions {
     if (found && !found.event && within.from !== undefined) found = await ask({});
     if (!found) return;
     this.model.searched = null;
-    if (!found.event) return this.say(noneOf(wanted, found.count, this.hasGpu(run)));
+    if (!found.event) {
+      this.forgetPlaces();
+      return this.say(noneOf(run, wanted, found.count, this.hasGpu(run)));
+    }
     if (found.steps !== undefined) this.model.searched = {run, nth, ...found, event: found.event};
     this.say(`${nthLongest(nth + 1)} of ${count(found.count)}`);
     this.go(run, found.event.ref);
@@ -173,6 +185,8 @@ export class Actions {
   }
 
   longestGap(): void {
+    if (this.gapRun !== this.run) this.gapAt = 0;
+    this.gapRun = this.run;
     void this.longest({kind: "gap", within: "steps"}, this.gapAt++);
   }
 
@@ -302,9 +316,10 @@ export class Actions {
   }
 }
 
-function noneOf({kind}: Wanted, known: number, hasGpu: boolean): string {
+function noneOf({info}: RunView, {kind}: Wanted, known: number, hasGpu: boolean): string {
   if (kind === "gap" && !hasGpu) return kNoGpu;
-  const what = kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name";
+  const what = (kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name") +
+    inFile(info);
   return known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`;
 }
 

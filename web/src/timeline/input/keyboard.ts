@@ -94,8 +94,9 @@ export class Keyboard {
     const {model} = app;
     return {
       mark: () => {
-        model.mark = app.actions.selectedSpan;
-        model.changed("hover");
+        const span = app.actions.selectedSpan;
+        const again = span?.from === model.mark?.from && span?.to === model.mark?.to;
+        model.setMark(again ? null : span);
       },
       note: () => app.note(),
       search: () => {
@@ -115,6 +116,7 @@ export class Keyboard {
         if (model.range) model.setRange(null);
         else if (model.selected) app.actions.clear();
         else if (model.found) app.search.set("");
+        else if (model.mark) model.setMark(null);
       },
     };
   }

@@ -93,7 +93,7 @@ export const kKeys: readonly Key[] = [
     action: "mark",
     code: "KeyM",
     shown: "M",
-    help: "shade the selected event's time, until the next M"
+    help: "shade the selected event's time; again, or with nothing selected: no more"
   },
   {
     action: "note",
@@ -127,7 +127,7 @@ export const kKeys: readonly Key[] = [
     action: "clear",
     key: "Escape",
     shown: "Escape",
-    help: "drop the range, then the selection, then the search"
+    help: "drop the range, then the selection, the search, what M shaded"
   },
   {action: "help", key: "?", shown: "?", help: "this list"},
 ];

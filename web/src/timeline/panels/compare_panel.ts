@@ -27,7 +27,9 @@ export class ComparePanel {
   private pairs: {a: number; b: number}[] = [];
   private asked: number|undefined;  // to align at, a step of A
 
-  constructor(private readonly model: Model, private readonly onAlign: (first: Span|null) => void) {
+  // `onAlign` is told the step of A to show; null: what is shown stays. `asked`: a reader typed it.
+  constructor(private readonly model: Model,
+    private readonly onAlign: (step: Span|null, asked: boolean) => void) {
     void this.load();
   }
 
@@ -86,7 +88,7 @@ export class ComparePanel {
     const submit = (event: Event): void => {
       event.preventDefault();
       const pair = this.pairs.find(({a}) => a === Number(input.value));
-      if (pair) this.align(pair);
+      if (pair) this.align(pair, true);
       else this.said.textContent = `no step ${input.value} in both runs`;
     };
     return h("form", {submit}, "Align at step ", input, " ",
@@ -94,7 +96,7 @@ export class ComparePanel {
   }
 
   // Puts the begins of two steps on one place of the screen.
-  private align({a, b}: {a: number; b: number}): void {
+  private align({a, b}: {a: number; b: number}, asked = false): void {
     const [runA, runB] = this.model.runs;
     const [stepsA, stepsB] = [runA.info.steps[0], runB.info.steps[0]];
     const [i, j] = [stepsA.number.indexOf(a), stepsB.number.indexOf(b)];
@@ -104,8 +106,8 @@ export class ComparePanel {
     const first = this.said.textContent === "";
     this.said.textContent =
       `aligned at step ${a} of A (${time(longA)}) and ${b} of B (${time(longB)})`;
-    this.onAlign(
-      first ? {from: stepsA.from[i] + runA.offset, to: stepsA.to[i] + runA.offset} : null);
+    const step = {from: stepsA.from[i] + runA.offset, to: stepsA.to[i] + runA.offset};
+    this.onAlign(first || asked ? step : null, asked);
     this.model.changed("view");
   }
 }

@@ -6,6 +6,7 @@ import {stepTitle} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
+import {inFile, isPart} from "../state/held";
 import type {Model, RunView} from "../state/model";
 import {placeOf, runLetter} from "../state/places";
 
@@ -131,7 +132,7 @@ export class EventPanel {
       rows.push([
         "of this name",
         `${nthLongest(same.rank)} of ${count(same.count)}${kCounted[event.table] ?? ""}${
-          this.inFile()}, ${time(same.total)} together, mean ${time(same.lengths / same.count)}`
+          inFile(run.info)}, ${time(same.total)} together, mean ${time(same.lengths / same.count)}`
       ]);
     }
     const searched = this.searched(event);
@@ -144,20 +145,15 @@ export class EventPanel {
       this.buttons(event), h("dl", {}, ...list));
   }
 
-  // Counts of a file that holds a part of a run are of that part.
-  private inFile(): string {
-    return this.model.selected?.run.info.static?.left_out ? " in this file" : "";
-  }
-
   // Of a gap that was asked for as the longest: of which part of the run it is.
   private searched(event: EventAnswer): HTMLElement|null {
     const {searched} = this.model;
     if (!searched || searched.event.ref !== event.ref || searched.run !== this.model.selected?.run)
       return null;
     const {run, nth, steps, outside} = searched;
-    const whole = run.info.static?.left_out ? "in this file" : "of the whole run";
+    const whole = isPart(run.info) ? "in this file" : "of the whole run";
     const part = steps ? `that begin in the ${count(steps)} steps that count${
-                           run.info.static?.left_out ? ", as far as this file has them" : ""}`
+                           isPart(run.info) ? ", as far as this file has them" : ""}`
                        : whole;
     const words = `${nthLongest(nth + 1)} of ${count(searched.count)} gaps ${part}`;
     const others =

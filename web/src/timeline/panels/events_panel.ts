@@ -11,7 +11,7 @@ import {hitOf} from "../stage/stage";
 import {firstEndingAfter, startOf} from "../data/items";
 import {stepNumber} from "../data/steps";
 
-const kRowPx = 24;
+const kRowPx = 25;
 const kMost = 20_000;
 const kSettleMs = 150;
 const kColumns: Column[] = [
@@ -83,8 +83,15 @@ export class EventsPanel {
     const end = Math.min(this.hits.length, first + Math.ceil(this.box.clientHeight / kRowPx) + 10);
     this.above.style.height = `${first * kRowPx}px`;
     this.below.style.height = `${(this.hits.length - end) * kRowPx}px`;
-    this.body.replaceChildren(
-      ...this.hits.slice(first, end).map((hit, i) => this.row(hit, first + i)));
+    const rows = this.hits.slice(first, end).map((hit, i) => this.row(hit, first + i));
+    // Who goes from row to row with Tab stays in the row, which is another element now.
+    const at = this.body.contains(document.activeElement)
+      ? document.activeElement?.closest("tr")?.getAttribute("aria-rowindex")
+      : undefined;
+    this.body.replaceChildren(...rows);
+    if (!at) return;
+    const row = rows.find((one) => one.getAttribute("aria-rowindex") === at);
+    (row?.querySelector("button") ?? this.box).focus({preventScroll: true});
   }
 
   private row(hit: Hit, index: number): HTMLElement {

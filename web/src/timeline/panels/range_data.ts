@@ -3,6 +3,29 @@ import type {Column, TableData} from "../../data";
 import {columnFormat} from "../../format";
 import type {RangeTable} from "../data/protocol";
 import type {Range} from "../state/model";
+import type {Span} from "../state/viewport";
+
+// What was typed as the ends of a range, in ms; a text says why it is none.
+export function askedTime(first: string, last: string): Span|string {
+  const typed = [first, last].map((text) => text.trim());
+  if (typed.includes("")) return "Type both times, in milliseconds.";
+  const wrong = typed.find((text) => !Number.isFinite(Number(text)));
+  if (wrong !== undefined)
+    return `\u201c${wrong}\u201d is no time: type milliseconds as a number, such as 16600.5.`;
+  const [from, to] = typed.map((text) => Number(text) * 1e6);
+  return to > from ? {from, to} : "The second time is not after the first.";
+}
+
+// The steps that were typed; without a last one the first alone. A text says why it is none.
+export function askedSteps(first: string, last: string): {first: number; last: number}|string {
+  const typed = [first.trim(), last.trim() || first.trim()];
+  if (typed[0] === "") return "Type the number of a step, or of the first and the last.";
+  const wrong = typed.find((text) => !/^\d+$/.test(text));
+  if (wrong !== undefined)
+    return `\u201c${wrong}\u201d is no step: type a whole number, such as 28.`;
+  const [one, other] = typed.map(Number);
+  return other < one ? "The last step is before the first." : {first: one, last: other};
+}
 
 // How a range is asked for: whole steps by their numbers, which are those of one process.
 export function partOf(range: Range, offset: number) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RangeTable} from "../data/protocol";
-import {csvOf, joined, partOf, tableOf, textOf} from "./range_data";
+import {askedSteps, askedTime, csvOf, joined, partOf, tableOf, textOf} from "./range_data";
 
 const table: RangeTable = {
   key: "kernels",
@@ -107,4 +107,24 @@ test("steps are asked for by their number and process", () => {
   assert.deepEqual(partOf({...span, steps: {first: 4, last: 4, of: "rank 1", process: 1}}, 100),
     {first_step: 4, last_step: 4, process: 1});
   assert.deepEqual(partOf(span, 100), {from: "900", to: "1900"});
+});
+
+test("what is typed as steps is whole numbers, else it is said what is wrong", () => {
+  assert.deepEqual(askedSteps("100", "101"), {first: 100, last: 101});
+  assert.deepEqual(askedSteps(" 7 ", ""), {first: 7, last: 7});
+  assert.equal(askedSteps("", ""), "Type the number of a step, or of the first and the last.");
+  assert.equal(
+    askedSteps("abc", "1.5"), "\u201cabc\u201d is no step: type a whole number, such as 28.");
+  assert.equal(
+    askedSteps("1", "1.5"), "\u201c1.5\u201d is no step: type a whole number, such as 28.");
+  assert.equal(askedSteps("5", "3"), "The last step is before the first.");
+});
+
+test("what is typed as times is milliseconds, else it is said what is wrong", () => {
+  assert.deepEqual(askedTime("1.5", "2"), {from: 1.5e6, to: 2e6});
+  assert.equal(askedTime("", "2"), "Type both times, in milliseconds.");
+  for (const text of ["16600 ms", "16,500.5"])
+    assert.equal(askedTime("1", text),
+      `\u201c${text}\u201d is no time: type milliseconds as a number, such as 16600.5.`);
+  assert.equal(askedTime("2", "2"), "The second time is not after the first.");
 });

@@ -6,9 +6,11 @@ import {tabs} from "../../views/tabs";
 import type {RangeAnswer, RangeTable, RunAnswer} from "../data/protocol";
 import {stepsThereAre} from "../data/steps";
 import {moment} from "../draw/ruler";
+import {heldOfRange, lackOfSteps, lackOfTime} from "../state/held";
 import type {Model, Range, RunView} from "../state/model";
 import {runLetter} from "../state/places";
-import {csvOf, joined, partOf, tableOf, textOf} from "./range_data";
+import type {Span} from "../state/viewport";
+import {askedSteps, askedTime, csvOf, joined, partOf, tableOf, textOf} from "./range_data";
 
 const kRows = 12;
 const kSettleMs = 180;  // after the last change of a range that is being dragged
@@ -22,15 +24,18 @@ export class RangePanel {
   private readonly firstStep = this.field("first step");
   private readonly lastStep = this.field("last step");
   private readonly head = h("p", {class: "range-head"});
+  private readonly held = h("p", {class: "held", role: "note", hidden: true});
   private readonly result = h("div", {class: "result"});
   private abort: AbortController|null = null;
   private timer = 0;
   private chosen = "phases";  // key of the table in front
   private tookMs = 0;         // the last time, for all tables
 
-  constructor(private readonly model: Model) {
+  // `goTo` brings a stretch of time into view.
+  constructor(private readonly model: Model, private readonly goTo: (span: Span) => void) {
     this.form = this.makeForm();
-    this.element.append(h("div", {class: "range-top"}, this.form, this.head), this.result);
+    this.element.append(
+      h("div", {class: "range-top"}, this.form, this.head), this.held, this.result);
     model.listen((change) => {
       if (change === "range") this.later();
     });
@@ -56,17 +61,19 @@ export class RangePanel {
     };
     const show = (event: Event): void => {
       taken(event);
-      const [from, to] = [this.from, this.to].map((input) => Number(input.value) * 1e6);
-      if (to > from) model.setRange({from, to});
-      else this.refuse("The second time is not after the first.");
+      const asked = askedTime(this.from.value, this.to.value);
+      if (typeof asked === "string") return this.refuse(asked);
+      model.setRange(asked);
+      this.goTo(asked);
     };
     const showSteps = (event: Event): void => {
       taken(event);
-      const first = Number(this.firstStep.value);
-      const last = this.lastStep.value === "" ? first : Number(this.lastStep.value);
-      if (this.showSteps(first, last)) return;
-      const asked = first === last ? `step ${first}` : `steps ${first} to ${last}`;
-      this.refuse(`This recording has no ${asked}: ${stepsThereAre(model.first.info)}.`);
+      const asked = askedSteps(this.firstStep.value, this.lastStep.value);
+      if (typeof asked === "string") return this.refuse(asked);
+      const lack = lackOfSteps(model.first.info, asked.first, asked.last);
+      if (lack) return this.refuse(lack);
+      this.showSteps(asked.first, asked.last);
+      this.goTo(model.range!);
     };
     const button = (): HTMLElement => h("button", {type: "submit", class: "quiet"}, "Show");
     const steps =
@@ -85,24 +92,24 @@ export class RangePanel {
 
   // What was typed stays to be mended.
   private refuse(why: string): void {
+    clearTimeout(this.timer);  // of a range before
     this.abort?.abort();
     this.head.replaceChildren();
+    this.held.hidden = true;
     this.result.removeAttribute("aria-busy");
     this.result.replaceChildren(h("p", {class: "bad", role: "alert"}, why));
   }
 
-  // Selects whole steps; false: there are no such steps.
-  showSteps(first: number, last: number): boolean {
+  // Selects whole steps that there are.
+  showSteps(first: number, last: number): void {
     const run = this.model.first;
     const steps = run.info.steps[0];
-    const [begin, end] = [steps?.number.indexOf(first) ?? -1, steps?.number.indexOf(last) ?? -1];
-    if (begin < 0 || end < begin) return false;
+    const [begin, end] = [steps.number.indexOf(first), steps.number.indexOf(last)];
     this.model.setRange({
       from: steps.from[begin] + run.offset,
       to: steps.to[end] + run.offset,
       steps: {first, last},
     });
-    return true;
   }
 
   private later(): void {
@@ -116,6 +123,7 @@ export class RangePanel {
     const {range} = model;
     if (!range) {
       this.head.replaceChildren();
+      this.held.hidden = true;
       this.result.replaceChildren(h("p", {class: "muted"},
         "Drag over the rows or the axis, press T for the step around the selected event or R for its time, or type the ends here."));
       return;
@@ -125,6 +133,13 @@ export class RangePanel {
     this.to.value = (range.to / 1e6).toFixed(6);
     this.firstStep.value = range.steps ? String(range.steps.first) : "";
     this.lastStep.value = range.steps ? String(range.steps.last) : "";
+    const {info} = model.first;
+    const lack = range.steps
+      ? lackOfSteps(info, range.steps.first, range.steps.last, range.steps.process)
+      : lackOfTime(info, range);
+    if (lack && model.runs.length === 1) return this.refuse(lack);
+    this.held.textContent = heldOfRange(info, range);
+    this.held.hidden = this.held.textContent === "";
     this.result.setAttribute("aria-busy", "true");
     try {
       if (this.tookMs > kSlowMs) await this.ask(range, abort.signal, ["events", this.chosen]);

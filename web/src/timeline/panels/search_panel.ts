@@ -2,7 +2,8 @@
 import {h, longName} from "../../dom";
 import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
-import {searchedStep, stepsThereAre} from "../data/steps";
+import {searchedStep} from "../data/steps";
+import {heldStepsText, inFile, isPart, lackOfSteps} from "../state/held";
 import type {Model} from "../state/model";
 
 export interface SearchActions {
@@ -45,7 +46,7 @@ export class SearchPanel {
     } else if (event.key === "Enter" && this.input.value) {
       event.preventDefault();
       const step = searchedStep(this.input.value);
-      if (step !== undefined && this.hasStep(step)) this.actions.step(step);
+      if (step !== undefined && this.model.first.info.steps.length > 0) this.actions.step(step);
       else this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
     }
   }
@@ -98,7 +99,7 @@ export class SearchPanel {
     const step = searchedStep(this.input.value);
     const steps = step === undefined ? [] : [this.stepLine(step)];
     if (answer.matches.length === 0) {
-      const none = h("p", {role: "status"}, "No event has this in its name.");
+      const none = h("p", {role: "status"}, this.noneText());
       this.element.replaceChildren(...(steps.length > 0 ? steps : [none]));
       return;
     }
@@ -106,22 +107,24 @@ export class SearchPanel {
       (label, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, label));
     // Of several names some lie within others.
     const several = answer.matches.length > 1;
-    const words = `${plural(answer.events, "event")}, ${time(answer.total)} ${
-                    several ? "as a sum over names (one may run within another)" : "together"}` +
+    const words =
+      `${plural(answer.events, "event")}${inFile(this.model.first.info)}, ${time(answer.total)} ${
+        several ? "as a sum over names (one may run within another)" : "together"}` +
       (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
     this.element.replaceChildren(...steps, h("p", {role: "status"}, words),
       h("table", {}, h("thead", {}, h("tr", {}, ...head)),
         h("tbody", {}, ...answer.matches.map((match) => this.row(match, answer)))));
   }
 
-  private hasStep(step: number): boolean {
-    return this.model.first.info.steps[0]?.number.includes(step) ?? false;
+  private noneText(): string {
+    const {info} = this.model.first;
+    if (!isPart(info)) return "No event has this in its name.";
+    return `No event in this file has this in its name: it holds ${heldStepsText(info)}.`;
   }
 
   private stepLine(step: number): HTMLElement {
-    const {info} = this.model.first;
-    if (!this.hasStep(step))
-      return h("p", {role: "status"}, `There is no step ${step}: ${stepsThereAre(info)}.`);
+    const lack = lackOfSteps(this.model.first.info, step, step);
+    if (lack) return h("p", {role: "status"}, lack);
     return h("p", {role: "status"}, "Enter goes to ",
       h("button", {type: "button", class: "link", click: () => this.actions.step(step)},
         `step ${step}`),

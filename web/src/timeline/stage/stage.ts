@@ -43,7 +43,7 @@ export class Stage {
   private dirtyRows = true;
 
   constructor(readonly model: Model) {
-    this.names = new TrackNames(model);
+    this.names = new TrackNames(model, () => this.region.focus());
     this.minimap = new Minimap(model);
     this.region = h("div", {
       class: "region",

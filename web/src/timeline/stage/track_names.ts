@@ -14,7 +14,7 @@ export class TrackNames {
   private readonly list = h("div", {class: "list"});
   private height = 0;
 
-  constructor(private readonly model: Model) {
+  constructor(private readonly model: Model, leave: () => void) {
     this.filter = h("input", {
       type: "search",
       class: "track-filter",
@@ -25,6 +25,14 @@ export class TrackNames {
     this.filter.addEventListener("input", () => {
       model.filter = this.filter.value;
       model.changed("layout");
+    });
+    // The next letter is a key again.
+    this.filter.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      this.filter.value = model.filter = "";
+      model.changed("layout");
+      leave();
     });
     this.element.append(this.list, this.pinnedBox);
   }

@@ -197,6 +197,11 @@ export class Model {
     this.pinSteps();
   }
 
+  setMark(mark: Span|null): void {
+    this.mark = mark;
+    this.changed("hover");
+  }
+
   setRange(range: Range|null): void {
     this.range = range;
     this.changed("range");
