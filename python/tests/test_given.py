@@ -75,6 +75,13 @@ class Given(BridgeCase):
         for given in (types.SimpleNamespace(x=Tensor()), lambda: None, iter(()), [[[[[]]]]]):
             self.assertFalse(self.is_told(Module(), given), given)
 
+    def test_many_things_in_each_other_are_not_looked_through(self):
+        tree = [0] * 200
+        for _ in range(3):
+            tree = [tree] * 200
+        self.assertFalse(self.is_told(Module(), tree))
+        self.assertFalse(self.is_told(Module(kept=tree), Tensor()))
+
     def test_any_call_with_a_gradient_is_enough(self):
         critic, other = Module(), Module()
         for learns in (False, True, False):

@@ -176,6 +176,25 @@ class Repeats(BridgeCase):
         self.forget_all()
         self.assertEqual(self.train(part, inputs=lambda x, i: (x, "same")), "30 20 encode")
 
+    def test_a_vocabulary_that_is_handed_through(self):
+        looked = []
+
+        class Word:
+            @property
+            def __class__(self):
+                looked.append(self)
+                return Word
+
+        words = [Word()] * 10000
+        part, model = Module(), Module()
+        for step in range(20):
+            x = Versioned(numpy.full((4, 100), step))
+            self.call(model, "Net", x, forward=lambda x: (
+                self.call(part, "embed", words, {"words": words}, x, forward=lambda *given: part.forward(given[2])),
+                model.forward(x))[1])
+        self.assertEqual(self.module.watching, [])
+        self.assertLess(len(looked), 5000)  # each is asked several times
+
     def test_dropout_noise_and_states_are_left_out(self):
         for part in (Module(Dropout(0.1)), Noisy(), Remembering()):
             self.forget_all()

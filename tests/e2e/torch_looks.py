@@ -257,6 +257,33 @@ class Looks(TorchCase):
             for _ in range(3): asked(torch.ones(1))
         """, model=False)
 
+    def test_memory_that_cannot_be_read(self):
+        """Mapped files that became shorter, a buffer over reserved addresses: the program itself reads none of it."""
+        self.same("""
+            import ctypes, mmap, tempfile
+            def mapped():
+                file = tempfile.NamedTemporaryFile()
+                file.truncate(1 << 23)
+                tensor = torch.from_file(file.name, shared=True, size=1 << 20, dtype=torch.int64)
+                file.truncate(0)
+                return tensor.view(1 << 10, 1 << 10)
+            libc = ctypes.CDLL(None)
+            libc.mmap.restype = ctypes.c_void_p
+            reserved = libc.mmap(None, ctypes.c_size_t(1 << 23), 0, 0x22, -1, 0)
+            memory = (ctypes.c_char * (1 << 23)).from_address(reserved)
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.linear = torch.nn.Linear(4, 4)
+                    self.register_buffer("cache", torch.frombuffer(memory, dtype=torch.float32).view(1 << 10, 1 << 11))
+                def forward(self, ids): return self.linear(torch.ones(2, 4)) * ids.shape[0]
+            net, ids = Net(), mapped()
+            optimizer = torch.optim.SGD(net.parameters(), 0.1)
+            for i in range(8): net(ids).sum().backward(); optimizer.step()
+            for x, i in torch.utils.data.DataLoader([(ids, i) for i in range(8)], batch_size=None): pass
+            print("done")
+        """, model=False)
+
     def test_errors_of_signal_handlers(self):
         """A time limit's error reaches the program, whichever line of ours it interrupts."""
         session = self.same("""

@@ -20,6 +20,7 @@ from ._torch_unseen import is_followed_by_others, items_of, parameters_of, parts
 MOST_LOOKS = 20000   # calls, of all modules
 MOST_ITEMS = 256     # of a sequence or dict
 MOST_DEPTH = 3       # of these in each other, in what a call is given
+MOST_IN_ALL = 50000  # in one look, however they hold each other
 MOST_PATHS = 64
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), slice, range)
@@ -29,6 +30,10 @@ _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _OWN = frozenset(("_parameters", "_modules"))
 
 
+class Unbounded(Exception):
+    """What a call is given holds more than anybody would look through: its module is left out."""
+
+
 class Given:
     """Keeps paths alone: no module and no tensor."""
 
@@ -36,6 +41,7 @@ class Given:
         self.torch = torch
         self.requires_grad = torch.Tensor.requires_grad.__get__  # a subclass of the program's may have its own
         self.looks_left = MOST_LOOKS
+        self.items_left = 0  # of this look
         self.calls = {}     # path -> those that are given none
         self.none = set()   # paths of those that ask for gradients
         self.some = set()   # paths that are left out
@@ -56,6 +62,7 @@ class Given:
                 raise
 
     def _look(self, module, arguments, named, path):
+        self.items_left = MOST_IN_ALL
         if is_followed_by_others(self.torch) or self._may_lead_on((arguments, named), -1):
             self.some.add(path)
             return
@@ -87,7 +94,7 @@ class Given:
         if issubclass(kind, torch.Tensor):
             return self.requires_grad(given)
         if issubclass(kind, (tuple, list, dict)):
-            held = list(items_of(given, MOST_ITEMS + 1))
+            held = self._items(given, MOST_ITEMS + 1)
             return depth > MOST_DEPTH or len(held) > MOST_ITEMS or any(
                 self._may_lead_on(item, depth + 1) for item in held)
         return not issubclass(kind, (*_PLAIN, torch.dtype, torch.device)) and kind.__module__ != "numpy"
@@ -97,7 +104,14 @@ class Given:
         if issubclass(kind, self.torch.Tensor):
             return self.requires_grad(value)
         return depth < MOST_DEPTH and issubclass(kind, (tuple, list, dict)) and any(
-            self._requires_gradient(item, depth + 1) for item in items_of(value, MOST_ITEMS))
+            self._requires_gradient(item, depth + 1) for item in self._items(value, MOST_ITEMS))
+
+    def _items(self, held, most):
+        items = list(items_of(held, most))
+        self.items_left -= len(items)
+        if self.items_left < 0:
+            raise Unbounded
+        return items
 
     def say(self):
         told = sorted(self.none - self.some, key=lambda path: (path.count("."), path))[:MOST_PATHS]

@@ -18,6 +18,7 @@ from ._torch_unseen import array_of, is_traced, items_of, unseen
 LAST_LOOK = 1024      # batches
 LEAST_WIDTH = 16      # positions
 MOST_ELEMENTS = 1 << 20
+MOST_BYTES = 1 << 24   # from the first to the last
 MOST_ITEMS = 32
 MOST_MISSES = 64      # calls without such tensors
 MOST_INSIDE = 0.1     # of the positions before the padding have its value: no padding else
@@ -98,7 +99,7 @@ def is_ids(array):
 
 
 def whole_numbers_of(batch):
-    """NumPy's views of the tensors in question, in one level of a dict or sequence."""
+    """NumPy's copies of the tensors in question, in one level of a dict or sequence."""
     torch = sys.modules.get("torch")
     if is_heard():
         return
@@ -110,7 +111,7 @@ def whole_numbers_of(batch):
                 or shape[0] < 2 or shape[0] * shape[1] > MOST_ELEMENTS):
             continue
         if item.device.type == "cpu" and not item.is_floating_point() and not item.is_sparse:
-            array = array_of(item)
+            array = array_of(item, MOST_BYTES)
             if array.dtype.kind in "iu":
                 yield array
 

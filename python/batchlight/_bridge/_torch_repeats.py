@@ -27,7 +27,7 @@ from ._imports import is_of_handler
 from ._torch_experts import Experts
 from ._torch_given import Given
 from ._torch_unseen import (
-    array_of, buffers_of, is_followed_by_others, items_of, parameters_of, parts_of, unseen)
+    buffers_of, is_followed_by_others, items_of, parameters_of, parts_of, some_of, unseen)
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's
@@ -35,6 +35,8 @@ MOST_OUTERMOST = 64   # with those of modules without parameters, which are not 
 MOST_CALLS = 20000    # of all modules, in the window
 MOST_TENSORS = 16     # of a module's parameters, and of its buffers; of a call's arguments
 MOST_DEPTH = 3        # of what arguments hold
+MOST_LOOKED = 64      # items of all that, until a tensor is found
+MOST_SIGNED = 512     # parts of a signature
 SAMPLED = 256         # numbers of an output
 MOST_OUTPUTS = 4
 MOST_TOLD = 16        # modules
@@ -193,7 +195,7 @@ class Window:
             return None
         call = self.top = Call(watched, self.top)
         if call.below is not None:
-            tensor = next(_tensors_of(self.torch, (arguments, named), 0), None)
+            tensor = next(_tensors_of(self.torch, (arguments, named)), None)
             self.experts.called(call.below.lists, module, path, tensor)
         if not self.repeating and not watched.excluded and not self.in_backward():
             self._sign(call, module, arguments, named)
@@ -270,7 +272,7 @@ class Window:
     def _sign_items(self, items, signature, tensors, depth):
         torch = self.torch
         held = list(items_of(items, MOST_TENSORS + 1))
-        if depth > MOST_DEPTH or len(held) > MOST_TENSORS:
+        if depth > MOST_DEPTH or len(held) > MOST_TENSORS or len(signature) > MOST_SIGNED:
             raise Unknown
         if isinstance(items, dict):
             signature += dict.keys(items)
@@ -315,19 +317,19 @@ class Window:
             state = self._random_state(call.device)
             return "no random numbers" if call.random == state else None
         sampled = [self._sample(tensor) for tensor in
-                   itertools.islice(_tensors_of(self.torch, output, 0), MOST_OUTPUTS)]
+                   itertools.islice(_tensors_of(self.torch, output), MOST_OUTPUTS)]
         return sampled if sampled and None not in sampled else None
 
     def _sample(self, tensor):
         if type(tensor) is not self.torch.Tensor or tensor.device.type != "cpu":
             return None
         try:
-            array = array_of(tensor)
-        except Exception as error:  # sparse, quantized, of a transformation
+            some = some_of(tensor, SAMPLED)
+        except Exception as error:  # sparse, quantized, of a transformation; memory that cannot be read
             if is_of_handler(error):
                 raise
             return None
-        return array.shape, hash(array.flat[::max(1, array.size // SAMPLED) | 1].tobytes())
+        return tuple(tensor.shape), hash(some.tobytes())
 
     def _random_state(self, device):
         """Of the host's copy: does not wait for the GPU."""
@@ -383,9 +385,16 @@ def _keeps_tensors(torch, module):
     return False
 
 
-def _tensors_of(torch, output, depth):
-    if isinstance(output, torch.Tensor):
-        yield output
-    elif isinstance(output, (tuple, list, dict)) and depth <= MOST_DEPTH:
-        for item in items_of(output, None):
-            yield from _tensors_of(torch, item, depth + 1)
+def _tensors_of(torch, output):
+    """Those among the first items: a vocabulary may be handed through every module."""
+    inside, left = [iter((output,))], MOST_LOOKED
+    while inside and left:
+        item = next(inside[-1], inside)
+        if item is inside:
+            inside.pop()
+            continue
+        left -= 1
+        if isinstance(item, torch.Tensor):
+            yield item
+        elif isinstance(item, (tuple, list, dict)) and len(inside) <= MOST_DEPTH + 1:
+            inside.append(iter(items_of(item, left)))

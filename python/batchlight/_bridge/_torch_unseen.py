@@ -3,6 +3,7 @@ program's classes is called, and what is looked at stays as it is.
 """
 import collections
 import itertools
+import posix
 import sys
 
 _NUMBERS = {  # of PyTorch -> of NumPy, which has no bfloat16: its bits
@@ -49,25 +50,88 @@ class _Memory:
         self.tensor, self.__array_interface__ = tensor, interface
 
 
-def array_of(tensor):
-    """NumPy's view of a tensor's numbers on the CPU, or an error. Tensor.numpy() is not used: once it was
-    called the program can resize the tensor's storage no more (and free what it does not need so), and it runs
-    operators."""
-    if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
-        raise TypeError("numbers that are not in memory as they are")
-    numpy = sys.modules["numpy"]  # PyTorch has imported it
-    kind = numpy.dtype(_NUMBERS[str(tensor.dtype).rpartition(".")[2]])
-    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
-    if 0 in shape:
-        return numpy.empty(shape, kind)
-    last = tensor.storage_offset() + sum((size - 1) * stride for size, stride in zip(shape, strides))
-    storage = getattr(tensor, "untyped_storage", None) or tensor._storage  # before PyTorch 2.0
-    memory = storage()
-    if not memory.data_ptr() or (last + 1) * kind.itemsize > memory.nbytes():  # functionalize's have none
-        raise ValueError("the program has freed it")
-    return numpy.asarray(_Memory(tensor, {
-        "version": 3, "typestr": kind.str, "shape": shape, "data": (tensor.data_ptr(), True),
-        "strides": tuple(kind.itemsize * stride for stride in strides)}))
+class _Numbers:
+    """Where a tensor's numbers lie in the CPU's memory, or an error. Tensor.numpy() is not used: once it was called
+    the program can resize the tensor's storage no more (and free what it does not need so), and it runs operators."""
+
+    def __init__(self, tensor):
+        if tensor.device.type != "cpu" or tensor.is_conj() or tensor.is_neg():
+            raise TypeError("numbers that are not in memory as they are")
+        self.numpy = sys.modules["numpy"]  # PyTorch has imported it
+        self.kind = self.numpy.dtype(_NUMBERS[str(tensor.dtype).rpartition(".")[2]])
+        self.shape = tuple(tensor.shape)
+        self.strides = tuple(self.kind.itemsize * stride for stride in tensor.stride())
+        self.size = self.bytes = 0
+        if 0 in self.shape:
+            return
+        self.size = int(self.numpy.prod(self.shape))
+        self.bytes = self.kind.itemsize + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
+        storage = getattr(tensor, "untyped_storage", None) or tensor._storage  # before PyTorch 2.0
+        memory, before = storage(), tensor.storage_offset() * self.kind.itemsize
+        if not memory.data_ptr() or before + self.bytes > memory.nbytes():  # functionalize's have none
+            raise ValueError("the program has freed it")
+        self.memory = memoryview(self.numpy.asarray(_Memory(tensor, {
+            "version": 3, "typestr": "|u1", "shape": (self.bytes,), "data": (tensor.data_ptr(), True)})))
+
+
+class _Pipe:
+    """Copies memory by the kernel, to which what cannot be read is an error: the program may have mapped a file
+    that became shorter, or reserved addresses that it fills later, and would die of our look."""
+    CHUNK = 1 << 16
+    PIECES = 256   # fewer than a call takes; those of 16 bytes fit a pipe of one page
+
+    def __enter__(self):
+        self.ends = posix.pipe2(posix.O_CLOEXEC | posix.O_NONBLOCK)
+        return self
+
+    def __exit__(self, *_):
+        for end in self.ends:
+            posix.close(end)
+
+    def copy(self, memory):
+        copied = bytearray()
+        while len(copied) < len(memory):
+            count = posix.write(self.ends[1], memory[len(copied):len(copied) + self.CHUNK])
+            copied += posix.read(self.ends[0], count)
+        return copied
+
+    def gather(self, memory, places, size):
+        copied = bytearray()
+        for first in range(0, len(places), self.PIECES):
+            some = places[first:first + self.PIECES]
+            count = posix.writev(self.ends[1], [memory[place:place + size] for place in some])
+            copied += posix.read(self.ends[0], count)
+            if count != size * len(some):
+                raise OSError("memory that cannot be read")
+        return copied
+
+
+def array_of(tensor, most_bytes):
+    """A copy of a tensor's numbers, as NumPy's."""
+    numbers = _Numbers(tensor)
+    if numbers.bytes > most_bytes:
+        raise ValueError("too far apart")
+    if numbers.size == 0:
+        return numbers.numpy.empty(numbers.shape, numbers.kind)
+    with _Pipe() as pipe:
+        copied = pipe.copy(numbers.memory)
+    return numbers.numpy.ndarray(numbers.shape, numbers.kind, copied, 0, numbers.strides)
+
+
+def some_of(tensor, most):
+    """A copy of so many of a tensor's numbers, from all over it, as NumPy's."""
+    numbers = _Numbers(tensor)
+    numpy = numbers.numpy
+    if numbers.size == 0:
+        return numpy.empty(0, numbers.kind)
+    # An odd step: no column of a matrix of even width.
+    indices = numpy.arange(0, numbers.size, max(1, numbers.size // most) | 1)
+    places = numpy.zeros(len(indices), "i8")
+    if numbers.shape:
+        for index, stride in zip(numpy.unravel_index(indices, numbers.shape), numbers.strides):
+            places += index * stride
+    with _Pipe() as pipe:
+        return numpy.frombuffer(pipe.gather(numbers.memory, places.tolist(), numbers.kind.itemsize), numbers.kind)
 
 
 def items_of(batch, most):

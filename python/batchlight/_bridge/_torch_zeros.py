@@ -12,7 +12,7 @@ import _batchlight_native as _native
 
 from ._imports import is_of_handler
 from ._torch_padding import MOST_ITEMS, is_heard
-from ._torch_unseen import array_of, buffers_of, items_of, unseen
+from ._torch_unseen import buffers_of, items_of, some_of, unseen
 
 LOOKS = 8               # calls: a loss takes its turn with the model
 LEAST_ELEMENTS = 1 << 20
@@ -58,8 +58,7 @@ def _look(item):
         return
     if not item.is_floating_point() or not item.is_contiguous():
         return
-    array = array_of(item).reshape(-1)
-    some = array[::max(1, len(array) // SAMPLED) | 1]  # odd: no column of a matrix of even width
+    some = some_of(item, SAMPLED)
     zeros = 1 - float((some != 0).sum()) / len(some)
     if zeros >= NEARLY_ALL:
         _largest = shape[0] * shape[1]
