@@ -193,6 +193,8 @@ def say(text):
     process = sys.modules.get("multiprocessing.process")
     if process is not None and getattr(process.current_process(), "_inheriting", False):
         return
+    if sys.stderr is not sys.__stderr__:  # what the program has put there is for what it says itself
+        return
     try:
         sys.stderr.write("batchlight: %s\n" % text)
         sys.stderr.flush()
