@@ -36,6 +36,7 @@ export interface Column {
   key: string;
   name: string;
   type?: "text"|"real";  // else whole numbers
+  identifier?: boolean;  // they say which thing a row is about, as a process or a step
   unit?: Unit;
   decimals?: number;  // of a real number, else 2
   help?: string;

@@ -103,6 +103,7 @@ export function nthLongest(place: number): string {
 // A number of a column that stands alone; "–": none.
 export function numberText(column: Column, value: number|null): string {
   if (value === null) return "–";
+  if (column.identifier) return String(value);
   if (column.unit === "ns") return time(value);
   if (column.unit === "bytes") return bytes(value);
   if (column.unit === "%") return `${fixed(value, 1)} %`;
@@ -116,6 +117,7 @@ export interface ColumnFormat {
 
 // How every number of a column is shown.
 export function columnFormat(column: Column, values: readonly(number | null)[]): ColumnFormat {
+  if (column.identifier) return {unit: "", text: String};
   let largest = column.largest ?? 0;
   for (const value of values)
     if (value !== null) largest = Math.max(largest, Math.abs(value));

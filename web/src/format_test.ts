@@ -60,6 +60,12 @@ test("counts are whole, percentages keep the column's decimals", () => {
   assert.equal(columnFormat(column("%", "real"), [12.34]).text(12.34), "12.3");
 });
 
+test("numbers that say which thing it is have no separators", () => {
+  const pid: Column = {key: "pid", name: "PID", identifier: true};
+  assert.equal(columnFormat(pid, [12242]).text(12242), "12242");
+  assert.equal(numberText(pid, 12242), "12242");
+});
+
 test("what stands between backticks is code", () => {
   assert.deepEqual(codePieces("mostly in `log` (a.py:3)"), [
     {text: "mostly in ", code: false},

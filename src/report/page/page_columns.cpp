@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "analysis/result/identifier.h"
 #include "report/tables/csv.h"
 #include "report/text/number_text.h"
 
@@ -59,6 +60,7 @@ json PageRule(const SumRule& rule) {
 json PageColumn(const ResultColumn& column) {
   json out = {{"key", column.key}, {"name", column.name}};
   if (column.type != CellType::kInteger) out["type"] = TypeKey(column.type);
+  if (IsIdentifier(column)) out["identifier"] = true;
   if (column.unit != Unit::kNone) out["unit"] = UnitKey(column.unit);
   if (column.type == CellType::kReal && column.decimals != 2) out["decimals"] = column.decimals;
   if (!column.help.empty()) out["help"] = column.help;

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/result/result_column.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 #include "report/page/html_page.h"
+#include "report/page/page_columns.h"
 #include "report/page/page_ranks.h"
 #include "report/page/page_steps.h"
 #include "report/page/page_tree.h"
@@ -118,6 +120,12 @@ TEST(PageDataTest, TellsWhatTheTimelineFindsEvidenceBy) {
   const nlohmann::json advice = page.Json()["advice"];
   for (const auto& item : advice[0]["evidence"]) events.push_back(item["event"]);
   EXPECT_EQ(events, (std::vector<std::string>{"(rays)", "idle: operators", "layers.0", "", ""}));
+}
+
+TEST(PageDataTest, NumbersThatNameSomethingAreTold) {
+  EXPECT_TRUE(PageColumn(CountColumn("pid", "PID", "")).value("identifier", false));
+  EXPECT_FALSE(PageColumn(CountColumn("calls", "Calls", "")).contains("identifier"));
+  EXPECT_FALSE(PageColumn(TimeColumn("step", "Step", "")).contains("identifier"));
 }
 
 TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "report/tables/table_writers.h"
 #include "report/text/kernel_text.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -59,7 +60,7 @@ size_t WidthOf(const ResultColumn& column, const Cell& cell, const TableFormat& 
   const std::string text = CellText(column, cell, format.units);
   if (std::holds_alternative<std::string>(cell)) return CharacterCount(CleanText(text));
   const size_t digits = std::min(text.find('.'), text.size()) - (text.starts_with('-') ? 1 : 0);
-  const bool grouped = format.group_digits && NumberOf(cell).has_value() && digits > 0;
+  const bool grouped = GroupsDigits(format, column) && NumberOf(cell).has_value() && digits > 0;
   return text.size() + (grouped ? (digits - 1) / 3 : 0);
 }
 

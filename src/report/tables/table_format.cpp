@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "analysis/result/identifier.h"
 #include "base/nearest.h"
 #include "base/split.h"
 #include "report/tables/table_writers.h"
@@ -157,6 +158,10 @@ bool ApplyArgument(std::string_view arg, TableFormat& format) {
 }
 
 }  // namespace
+
+bool GroupsDigits(const TableFormat& format, const ResultColumn& column) {
+  return format.group_digits && (format.nsys_compat || !IsIdentifier(column));
+}
 
 std::string_view TableFormat::extension() const {
   for (const KindName& name : kKinds) {

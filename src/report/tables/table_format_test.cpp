@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/result/result_column.h"
+
 namespace batchlight {
 namespace {
 
@@ -49,6 +51,18 @@ TEST(TableFormat, ColumnGroupsDigitsAndAligns) {
             "  1,234,567       0.5      2.500  a,b  \n"
             "         -7  -1,234.5             plain\n");
   EXPECT_NE(Text("column:nofmt").find(" 1234567 "), std::string::npos);
+}
+
+TEST(TableFormat, NumbersThatNameSomethingHaveNoSeparators) {
+  ResultTable table = Sample();
+  table.columns = {CountColumn("pid", "PID", ""), CountColumn("step", "Step", ""),
+                   TimeColumn("step", "Step Time", ""), CountColumn("calls", "Calls", "")};
+  table.rows = {{int64_t{12242}, int64_t{1500}, int64_t{1500}, int64_t{1500}}};
+  TableFormat format = ParseTableFormat("column:nohdr").value();
+  EXPECT_NE(TableText(format, RowsOf(table)).find("12242  1500"), std::string::npos);
+  EXPECT_NE(TableText(format, RowsOf(table)).find("1,500  1,500"), std::string::npos);
+  format.nsys_compat = true;
+  EXPECT_NE(TableText(format, RowsOf(table)).find("12,242  1,500"), std::string::npos);
 }
 
 TEST(TableFormat, WidthsClipAndHide) {

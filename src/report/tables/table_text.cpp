@@ -81,10 +81,13 @@ class TextTable {
     output_.AppendCell(column, cell, text);
     const bool number =
         std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
-    if (number && numeric_[column] && output_.format().group_digits) GroupDigits(text);
+    const TableFormat& format = output_.format();
+    if (number && numeric_[column] && GroupsDigits(format, output_.columns()[column])) {
+      GroupDigits(text);
+    }
     if (number) return text;
     // A line break or tab in a name must not break the table, nor an escape sequence the terminal.
-    return output_.format().nsys_compat ? PrintableText(text) : CleanText(text);
+    return format.nsys_compat ? PrintableText(text) : CleanText(text);
   }
 
   void Measure() {

@@ -12,6 +12,9 @@
 
 namespace batchlight {
 
+// Whether numbers of the column get separators of thousands. nsys has them in all.
+bool GroupsDigits(const TableFormat& format, const ResultColumn& column);
+
 // The table being written and its output buffer. After an error of the sink all further output is
 // dropped; Finish() reports the error.
 class TableOutput {
