@@ -403,6 +403,79 @@ if __name__ == "__main__":
             updates.say_precision(optimizer(parameter(300, "float64")), "Adam.step")
         self.assertEqual(said, [("torch.float64_parameters", "0.7500")])
 
+    def test_groups_of_equal_options_are_counted(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        updates = self.load("_torch_updates")
+
+        def optimizer(*options):
+            return types.SimpleNamespace(param_groups=[
+                {"params": [object()], "betas": tuple([0.9, 0.99]), **one} for one in options])
+
+        many = [{"lr": 1e-3, "weight_decay": i % 2 * 0.1, "name": "p%d" % i} for i in range(9)]
+        updates.say_groups(optimizer(*many), "Adam.step")
+        updates.say_groups(optimizer(*many[:3]), "Adam.step")  # has been said
+        updates.say_groups(optimizer({"lr": 1}), "SGD.step")
+        updates.say_groups(optimizer({"lr": object()}, {"lr": [1]}), "tensors")
+        updates.say_groups(types.SimpleNamespace(), "odd")
+        self.assertEqual(said, [("optimizer.groups.Adam.step", "9 2"), ("optimizer.groups.tensors", "2 2")])
+
+    def unheld(self, modules, optimizers, between=lambda parameters: None):
+        """What is said of modules {path: [names of parameters]}, of which `optimizers` hold some."""
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        unheld = self.load("_torch_unheld")
+        unheld._made, unheld._steps, unheld._looked_by, unheld._seen = [], {}, None, None
+
+        class Parameter:
+            requires_grad = is_leaf = True
+            grad = _version = 0
+
+            def numel(self):
+                return 10
+
+        class Holder:
+            pass
+
+        parameters = {name: Parameter() for own in modules.values() for name in own}
+        for name, parameter in parameters.items():
+            parameter.requires_grad = "frozen" not in name
+            parameter.grad = None if "idle" in name or "frozen" in name else 1
+        tree = {path: types.SimpleNamespace(_parameters={name: parameters[name] for name in own})
+                for path, own in modules.items()}
+        unheld.follow(types.SimpleNamespace(known={
+            number: (path, "Module", lambda module=module: module)
+            for number, (path, module) in enumerate(tree.items())}))
+        kept = []
+        for names in optimizers:
+            kept.append(Holder())
+            kept[-1].param_groups = [{"params": [parameters.get(name, object()) for name in names]}]
+            unheld.made(kept[-1])
+        for step in range(6):
+            unheld.look("AdamW.step")
+            unheld.look("SGD.step")
+            if step == 2:
+                between(parameters)
+        return [value for key, value in said if key == "gradients.unheld"]
+
+    def test_parameters_with_gradients_that_no_optimizer_has(self):
+        adapted = {"layers.%d.%s" % (i, part): ["%s%d" % (part, i)] for i in range(3) for part in ("base", "adapter")}
+        adapters = ["adapter%d" % i for i in range(3)]
+        self.assertEqual(self.unheld({**adapted, "embed": ["e"]}, [adapters]), ["40 layers.*.base, embed"])
+        # Below a path that is all unheld, the path alone; a frozen layer among them makes them count one by one.
+        self.assertEqual(self.unheld({"body.a": ["a"], "body.b": ["b"], "head": ["h"]}, [["h"]]), ["20 body"])
+        one = dict(adapted, **{"layers.1.base": ["frozen"]})
+        self.assertEqual(self.unheld(one, [adapters]), ["20 layers.0.base, layers.2.base"])
+        # Another optimizer has them, or they have no gradients, or no module's parameter is an optimizer's.
+        self.assertEqual(self.unheld(adapted, [adapters, ["base%d" % i for i in range(3)]]), [])
+        self.assertEqual(self.unheld({"a": ["idle"], "b": ["h"]}, [["h"]]), [])
+        self.assertEqual(self.unheld(adapted, [["flat"]]), [])
+
+    def test_parameters_that_the_program_updates_itself_are_not_told(self):
+        def by_hand(parameters):
+            parameters["a"]._version += 1
+        self.assertEqual(self.unheld({"a": ["a"], "b": ["h"]}, [["h"]], by_hand), [])
+
     def test_an_optimizers_modules_are_said_by_the_shortest_paths(self):
         said = []
         self.native.property = lambda key, value: said.append((key, value))

@@ -15,6 +15,9 @@ MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted
 MOST_PATHS = 64
 _TRIES = 3  # the first step of an optimizer that calls a closure comes before any forward
 
+_PLAIN = (bool, float, int, str, type(None))
+_NO_OPTIONS = ("params", "param_names", "name")
+
 _names = None  # ModuleNames, where modules are recorded
 _tries = {}    # name of a step -> tries that are left
 
@@ -48,6 +51,35 @@ def say_precision(optimizer, step_name):
         return
     if double:
         _native.property("torch.float64_parameters", "%.4f" % (double / updated))
+
+
+_grouped = set()  # names of steps whose groups were counted
+
+
+def say_groups(optimizer, step_name):
+    """Property optimizer.groups.<name of its step>, where it has several groups of parameters: how many, and how many
+    different options they have: "161 2". To be called in every step; counts in the first."""
+    if step_name in _grouped or len(_grouped) >= MOST_OPTIMIZERS:
+        return
+    _grouped.add(step_name)
+    try:
+        groups = optimizer.param_groups
+        different = unseen(lambda: len(set(map(_options, groups)))) if len(groups) > 1 else 0
+    except Exception as error:  # options may be anything
+        if is_of_handler(error):
+            raise
+        return
+    if different:
+        _native.property("optimizer.groups." + step_name, "%d %d" % (len(groups), different))
+
+
+def _options(group):
+    return tuple((key, group[key] if _is_plain(group[key]) else id(group[key]))
+                 for key in sorted(group) if key not in _NO_OPTIONS)
+
+
+def _is_plain(value):
+    return type(value) in _PLAIN or type(value) is tuple and all(type(item) in _PLAIN for item in value)
 
 
 def say(optimizer, step_name):

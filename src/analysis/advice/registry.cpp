@@ -10,7 +10,7 @@ namespace batchlight {
 namespace {
 
 // Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
-using RuleGroup = std::array<std::string_view, 10>;
+using RuleGroup = std::array<std::string_view, 11>;
 constexpr RuleGroup kSameTime[] = {
     {"tf32-off", "amp-off"},                                 // matrix products in FP32
     {"channels-last", "unfused-pointwise"},                  // norms
@@ -31,16 +31,19 @@ constexpr RuleGroup kSameTime[] = {
     {"work-beside-the-model", "slow-function"},  // a function of the loop's
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
     {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use
-    {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer"},  // the optimizer
-    {"repeated-backward", "launch-bound", "unfused-pointwise", "unused-gradients"},  // backward
+    {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer",
+     "optimizer-groups"},  // the optimizer
+    {"repeated-backward", "launch-bound", "unfused-pointwise", "unused-gradients",
+     "unheld-gradients"},  // backward
     // Samples that the model makes.
     {"generation-without-cache", "rollout-of-one", "rollout-work", "validation-cost",
      "frozen-forward", "unfused-pointwise"},
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.
-    {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
-     "host-sync", "launch-blocking", "anomaly-detection", "slow-function", "gpu-held-back"},
+    {"launch-bound", "small-kernels", "unfused-optimizer", "optimizer-groups", "unfused-updates",
+     "python-work", "host-sync", "launch-blocking", "anomaly-detection", "slow-function",
+     "gpu-held-back"},
 };
 
 bool GainSameTime(std::string_view a, std::string_view b) {

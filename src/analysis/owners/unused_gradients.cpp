@@ -1,6 +1,7 @@
 #include "analysis/owners/unused_gradients.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/parts_apart.h"
+#include "analysis/owners/unheld_parameters.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -26,6 +28,7 @@ struct BackwardPart {
   int64_t cost_ns = 0;
   StringId module;  // of the forward; 0: outside of modules
   StringId root;    // the module of that call that no module calls, or the part apart around it
+  double weight_share = 0;  // of the cost: the gradient of the function's weight
 };
 
 std::vector<std::string_view> SplitPaths(std::string_view paths) {
@@ -58,7 +61,12 @@ class UnusedGradientFinder {
  public:
   UnusedGradientFinder(const Store& store, const ProcessSteps& main, const PhaseMarks& marks,
                        const BackwardLinks& links, const Attribution& work)
-      : store_(store), main_(main), marks_(marks), links_(links), owners_(work) {}
+      : store_(store),
+        main_(main),
+        marks_(marks),
+        links_(links),
+        owners_(work),
+        unheld_(store, main.process) {}
 
   UnusedGradients Find() {
     backwards_ = marks_.Outermost(main_.thread, PhaseKind::kBackward);
@@ -97,22 +105,22 @@ class UnusedGradientFinder {
       const uint32_t call =
           in_modules.Innermost(operators.thread[forward], operators.start_ns[forward]);
       if (call == kNoRow) continue;
-      functions_.push_back(
-          {operators.start_ns[row], link.own_ns, modules.path[call], RootOf(call)});
+      functions_.push_back({operators.start_ns[row], link.own_ns, modules.path[call], RootOf(call),
+                            WeightShareOf(operators.name[row])});
     }
     const auto by_start = [](const BackwardPart& a, const BackwardPart& b) {
       return a.start_ns < b.start_ns;
     };
     std::sort(functions_.begin(), functions_.end(), by_start);
     if (owners_.total_ns == 0) return;
-    VisitWork(
-        store_, owners_, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
-          if (!owner.backward) return;
-          if (owner.module.IsNone()) return AddAccumulation(owner, duration_ns, launched_ns);
-          const size_t call = owner.module.row();
-          work_.push_back(
-              {launched_ns, duration_ns, modules.path[call], RootOf(static_cast<uint32_t>(call))});
-        });
+    VisitWork(store_, owners_,
+              [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
+                if (!owner.backward) return;
+                if (owner.module.IsNone()) return AddAccumulation(owner, duration_ns, launched_ns);
+                const size_t call = owner.module.row();
+                work_.push_back({launched_ns, duration_ns, modules.path[call],
+                                 RootOf(static_cast<uint32_t>(call)), WeightShareAround(owner.op)});
+              });
     std::sort(work_.begin(), work_.end(), by_start);
   }
 
@@ -129,7 +137,22 @@ class UnusedGradientFinder {
         [&](const BackwardPart& function) { return function.start_ns <= launched_ns; });
     if (after == functions_.begin()) return;
     const BackwardPart& made = *std::prev(after);
-    work_.push_back({launched_ns, duration_ns, made.module, made.root});
+    work_.push_back({launched_ns, duration_ns, made.module, made.root, 1});
+  }
+
+  double WeightShareOf(StringId name) {
+    const auto [known, added] = weight_shares_.try_emplace(name.value, 0);
+    if (added) known->second = WeightGradientShare(store_.Text(name));
+    return known->second;
+  }
+
+  // Of the innermost function around an operator that makes one.
+  double WeightShareAround(OperatorCallId op) {
+    const OperatorCallsTable& operators = store_.operator_calls;
+    for (; !unheld_.empty() && !op.IsNone(); op = operators.parent[op.row()]) {
+      if (const double share = WeightShareOf(operators.name[op.row()]); share != 0) return share;
+    }
+    return 0;
   }
 
   bool IsAccumulation(StringId name) {
@@ -204,13 +227,21 @@ class UnusedGradientFinder {
     const auto add = [&](const Parts& parts, int64_t Cost::*cost) {
       const auto [first, last] = Within(parts, mark.start_ns, mark.end_ns);
       for (auto part = first; part != last; ++part) {
-        if (part->start_ns < from_ns && !IsApart(part->root)) continue;
+        if (part->start_ns < from_ns && !IsApart(part->root)) {
+          AddUnheld(*part, unheld_cost_.*cost);
+          continue;
+        }
         if (updated.Holds(store_, part->module)) continue;
         costs_[{part->root.value, stepped.front().value}].*cost += part->cost_ns;
       }
     };
     add(functions_, &Cost::cpu_ns);
     if (owners_.total_ns != 0) add(work_, &Cost::gpu_ns);
+  }
+
+  void AddUnheld(const BackwardPart& part, int64_t& cost_ns) {
+    if (part.weight_share == 0 || unheld_.empty() || !unheld_.Holds(part.module)) return;
+    cost_ns += std::llround(part.weight_share * double(part.cost_ns));
   }
 
   Updated& UpdatedBy(const std::vector<StringId>& stepped) {
@@ -244,6 +275,8 @@ class UnusedGradientFinder {
 
   UnusedGradients Most() const {
     UnusedGradients unused;
+    unused.unheld_ns = owners_.total_ns == 0 ? unheld_cost_.cpu_ns : unheld_cost_.gpu_ns;
+    unused.unheld_cpu_ns = unheld_cost_.cpu_ns;
     int64_t most_ns = 0;
     for (const auto& [of, cost] : costs_) {
       const int64_t cost_ns = owners_.total_ns == 0 ? cost.cpu_ns : cost.gpu_ns;
@@ -307,6 +340,9 @@ class UnusedGradientFinder {
   std::optional<PartsApart> apart_;                            // none: not known
   std::unordered_map<uint32_t, bool> accumulations_;           // by name of an operator
   std::map<std::pair<uint32_t, uint32_t>, Cost> costs_;        // by root and name of the step
+  UnheldParameters unheld_;
+  Cost unheld_cost_;
+  std::unordered_map<uint32_t, double> weight_shares_;  // by name of an operator
 };
 
 }  // namespace

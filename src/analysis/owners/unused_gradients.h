@@ -4,7 +4,8 @@
 // A backward function that runs before one whose module is updated may be on the way to it. What
 // runs after the last of those is for nothing; and so is all of a part apart (parts_apart.h). Which
 // modules an optimizer updates is said by the program's process: property "updates.<name of its
-// step>", paths with ", " between them.
+// step>", paths with ", " between them. On its way to what is updated backward computes a gradient
+// for every weight that asks for one, too, whether an optimizer has it or not.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,10 @@ struct UnusedGradients {
   bool nested = false;            // it is a part of a model
   bool named_from_model = false;  // and its path begins with that model's name
   std::string stepped;            // the paths that the step updates: "`D`, `head`"
+  // Gradients of parameters that are no optimizer's (unheld_parameters.h) in what backward has to
+  // go through on its way to what is updated; in no time above.
+  int64_t unheld_ns = 0;      // of all steady steps: CPU time, with a GPU the GPU's
+  int64_t unheld_cpu_ns = 0;  // of the same: CPU time
 };
 
 // Of the training thread; cost 0 where nothing is unused or nothing is known. `work`: of the GPU.

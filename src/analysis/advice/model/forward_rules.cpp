@@ -73,6 +73,46 @@ double PerStepNs(const RunMeasures& run, const ModuleRow& row) {
   return run.gpu.empty() ? row.total_per_step_ns : row.gpu_per_step_ns;
 }
 
+// Random numbers that change a sample: crops, flips, noise. Not those that choose which sample it
+// is (randint, randperm).
+bool ChangesSamples(std::string_view operator_name) {
+  constexpr std::string_view kRandom[] = {"aten::rand",     "aten::rand_like", "aten::randn",
+                                          "aten::uniform_", "aten::normal_",   "aten::randn_like",
+                                          "aten::normal",   "aten::bernoulli", "aten::bernoulli_"};
+  return std::find(std::begin(kRandom), std::end(kRandom), operator_name) != std::end(kRandom);
+}
+
+// Whether steps draw random numbers before they call the module: it is given other samples in
+// every epoch.
+bool SamplesChangeBefore(const RunMeasures& run, const ProcessSteps& main, std::string_view path) {
+  const ModuleCallsTable& calls = run.store->module_calls;
+  const OperatorCallsTable& operators = run.store->operator_calls;
+  const IntervalIndex modules(calls.thread, calls.start_ns, calls.end_ns);
+  const ThreadSpans::Rows rows = ThreadSpans(operators.thread).Of(main.thread);
+  size_t called = 0, changed = 0;
+  uint32_t row = rows.begin;
+  size_t call = 0;
+  for (const uint32_t step : main.steady) {
+    const auto [from_ns, to_ns] = std::pair(main.steps[step].start_ns, main.steps[step].end_ns);
+    const auto is_other = [&] {
+      return calls.thread[call] != main.thread || calls.start_ns[call] < from_ns ||
+             run.store->Text(calls.path[call]) != path;
+    };
+    while (call < calls.size() && is_other()) ++call;
+    if (call == calls.size()) break;
+    if (calls.start_ns[call] >= to_ns) continue;
+    ++called;
+    bool draws = false;
+    while (row < rows.end && operators.start_ns[row] < from_ns) ++row;
+    for (; row < rows.end && operators.start_ns[row] < calls.start_ns[call] && !draws; ++row) {
+      draws = ChangesSamples(run.store->Text(operators.name[row])) &&
+              modules.Innermost(main.thread, operators.start_ns[row]) == kNoRow;
+    }
+    changed += draws;
+  }
+  return called > 0 && double(changed) >= kCallOfEveryStep * double(called);
+}
+
 }  // namespace
 
 void FrozenForward(const RunMeasures& run, Findings* findings) {
@@ -96,23 +136,32 @@ void FrozenForward(const RunMeasures& run, Findings* findings) {
     return;
   }
   const std::string name = '`' + frozen->path + '`';
+  const bool change = SamplesChangeBefore(run, *main, frozen->path);
   findings->push_back(
       {.title = name + " learns nothing and takes " + PercentOf(frozen_ns / step_ns) + " of a step",
        .seen = "It is called " + Rounded(frozen->calls_per_step) +
                " times a step without gradients, for " + TimeOf(frozen_ns) +
                ", and no backward comes back to it.",
-       .why = "A model whose weights stay answers the same for the same sample, epoch after epoch.",
-       .action = "Compute its answers once, before the loop or in the first epoch, and keep them "
-                 "beside the samples. Where samples change each time: run it under "
-                 "torch.inference_mode(), in lower precision, or compiled.",
-       .gain_ns = frozen_ns * kFrozenGain,
-       .uncertainty_ns = frozen_ns * kFrozenUncertainty,
+       .why = change ? "A model whose weights stay answers the same for the same sample, but steps "
+                       "draw random numbers before they call it: its samples change each time."
+                     : "A model whose weights stay answers the same for the same sample, epoch "
+                       "after epoch.",
+       .action = change
+                     ? "Run it under torch.inference_mode(), in lower precision, or compiled; its "
+                       "answers can only be kept for samples that stay."
+                     : "Compute its answers once, before the loop or in the first epoch, and "
+                       "keep them beside the samples. Where samples change each time: run it "
+                       "under torch.inference_mode(), in lower precision, or compiled.",
+       .gain_ns = change ? 0 : frozen_ns * kFrozenGain,
+       .uncertainty_ns = change ? 0 : frozen_ns * kFrozenUncertainty,
        .evidence = {{.kind = "module", .name = frozen->path, .per_step_ns = frozen_ns}},
-       .patch = {.place = "",
-                 .diff = "-for x, y in loader:\n"
-                         "-    with torch.no_grad(): target = teacher(x)\n"
-                         "+targets = torch.cat([teacher(x) for x, y in loader_in_order])\n"
-                         "+for x, y, target in loader_with(targets):\n"}});
+       .patch =
+           change ? Patch()
+                  : Patch{.place = "",
+                          .diff = "-for x, y in loader:\n"
+                                  "-    with torch.no_grad(): target = teacher(x)\n"
+                                  "+targets = torch.cat([teacher(x) for x, y in loader_in_order])\n"
+                                  "+for x, y, target in loader_with(targets):\n"}});
 }
 
 namespace {

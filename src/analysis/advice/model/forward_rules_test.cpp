@@ -122,6 +122,10 @@ class Loop {
           {.start_ns = at_ns, .processors = 2, .busy_ns = 2 * at_ns});
     }
   }
+  void Draw(const char* name) {
+    build_.Operator(thread_, name, at_, at_ + 1000);
+    at_ += 2000;
+  }
   void Say(const char* key, const char* value) { build_.Property(key, value); }
   RunOverview Run() {
     store_ = build_.Build();
@@ -147,6 +151,24 @@ TEST(ForwardRules, ATeacherThatRunsInEveryStepIsNamed) {
   const Finding* found = FindRule(run.findings, "frozen-forward");
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->title.find("`Teacher`"), std::string::npos) << found->title;
+}
+
+// Answers to samples that are cropped and flipped anew cannot be kept.
+TEST(ForwardRules, OfATeacherWhoseSamplesChangeNothingIsGained) {
+  for (const auto& [drawn, gains] : {std::pair{"aten::rand", false}, {"aten::randint", true}}) {
+    Loop loop;
+    for (int i = 0; i < 30; ++i) {
+      loop.Draw(drawn);
+      loop.Teach(20, true);
+      loop.Learn(4 * kMs);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "frozen-forward");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->has_gain(), gains) << drawn;
+    EXPECT_EQ(found->action.starts_with("Compute its answers once"), gains) << found->action;
+  }
 }
 
 TEST(ForwardRules, AFrozenPartOfAModelThatLearnsIsNamed) {

@@ -5,8 +5,14 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/owners/unheld_parameters.h"
 
 namespace batchlight::advice {
+namespace {
+
+constexpr size_t kPathsInSentence = 3;
+
+}  // namespace
 
 void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
@@ -61,6 +67,40 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                                    "+for p in model.head.parameters(): p.requires_grad_(True)\n"
                                  : "-fake = generator(z)\n"
                                    "+with torch.no_grad(): fake = generator(z)\n"}});
+}
+
+void UnheldGradients(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  const UnusedGradients& unused = run.unused_gradients;
+  if (unused.unheld_ns == 0 || main == nullptr || step_ns <= 0) return;
+  const UnheldParameters unheld(*run.store, main->process);
+  const auto steps = double(main->steady.size());
+  const double unheld_ns = double(unused.unheld_ns) / steps;
+  const double cpu_ns = double(unused.unheld_cpu_ns) / steps;
+  const double gain_ns = run.gpu.empty() ? unheld_ns : WithoutWorkNs(run, unheld_ns, cpu_ns);
+  if (std::max(unheld_ns, gain_ns) < kUnheldGradients * step_ns) return;
+  std::string paths;
+  for (size_t i = 0; i < unheld.paths().size() && i < kPathsInSentence; ++i) {
+    paths += (i == 0 ? "`" : ", `") + std::string(unheld.paths()[i]) + '`';
+  }
+  if (unheld.paths().size() > kPathsInSentence) paths += " and others";
+  findings->push_back(
+      {.title = "Backward computes gradients of " + NumbersText(unheld.numbers()) +
+                " numbers that no optimizer has",
+       .seen = "The parameters of " + paths + " ask for gradients and get them, " +
+               TimeOf(unheld_ns) + (run.gpu.empty() ? "" : " of the GPU") +
+               " a step, and no optimizer has them: they stay as they are.",
+       .why = "Autograd computes the gradient of every parameter on its way that asks for one: "
+              "half of the "
+              "backward of each linear layer and convolution, and memory for all of them.",
+       .action = "Call requires_grad_(False) on what stays as it is, before adapters or a head are "
+                 "added; or give these parameters to the optimizer, if they were forgotten.",
+       .gain_ns = gain_ns * kUnusedGradientsGain,
+       .uncertainty_ns = gain_ns * kUnheldUncertainty,
+       .evidence = {{.kind = "phase", .name = "backward", .per_step_ns = unheld_ns}},
+       .patch = {.place = RecordedPlace(run, "site.optimizer"),
+                 .diff = "+base_model.requires_grad_(False)  # before the adapters are added\n"}});
 }
 
 void RepeatedBackwards(const RunMeasures& run, Findings* findings) {

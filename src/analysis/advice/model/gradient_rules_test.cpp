@@ -70,6 +70,53 @@ class Gan {
   int64_t sequence_ = 0;
 };
 
+// Adapters on a base model that was not frozen: backward of each layer passes the base's product.
+std::vector<Finding> FindingsOfAdapters(std::string_view unheld) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "lora.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  build.Property("updates.Optimizer.step#AdamW.step", "layers.0.adapter, layers.1.adapter");
+  if (!unheld.empty()) build.Property("gradients.unheld", unheld);
+  int64_t at = kMs, sequence = 0;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<int64_t> made;
+    for (const char* module :
+         {"layers.0.adapter", "layers.0.base", "layers.1.base", "layers.1.adapter"}) {
+      build.Module(thread, module, "Linear", at, at + kMs);
+      build.Operator(thread, "aten::linear", at + 1000, at + kMs - 1000, ++sequence);
+      made.push_back(sequence);
+      at += kMs;
+    }
+    build.Phase(thread, Phase::kBackward, "backward", at, at + 8 * kMs);
+    for (; !made.empty(); made.pop_back(), at += 2 * kMs) {
+      build.Operator(thread, "AddmmBackward0", at + 1000, at + 2 * kMs - 1000, made.back(), 1,
+                     OperatorScope::kBackward);
+    }
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#AdamW.step", at, at + kMs);
+    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#AdamW.zero_grad", at + kMs,
+                at + kMs + 1000);
+    at += 2 * kMs;
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(GradientRules, GradientsOfParametersThatNoOptimizerHasAreNamed) {
+  const std::vector<Finding> findings =
+      FindingsOfAdapters("1100048384 layers.*.base, embed, norm, head");
+  const Finding* found = FindRule(findings, "unheld-gradients");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title,
+            "Backward computes gradients of 1.1 billion numbers that no optimizer has");
+  EXPECT_NE(found->seen.find("`layers.*.base`, `embed`, `norm` and others"), std::string::npos)
+      << found->seen;
+  // Half of two products of 2 ms.
+  EXPECT_NEAR(found->gain_ns, 0.95 * 2 * kMs, 0.05 * kMs);
+  for (const std::string_view other :
+       {"", "12 layers.*.other", "layers.*.base", "12", "12 layers.0.adapter.x"})
+    EXPECT_EQ(FindRule(FindingsOfAdapters(other), "unheld-gradients"), nullptr) << other;
+}
+
 TEST(GradientRules, ACriticsBackwardThatRunsIntoTheGeneratorIsNamed) {
   Gan gan;
   const RunOverview run = gan.Train(false);

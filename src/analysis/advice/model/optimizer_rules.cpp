@@ -1,6 +1,7 @@
 // Optimizers that update each parameter on its own, on the GPU and on the CPU.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "analysis/advice/advice_text.h"
@@ -15,6 +16,7 @@ namespace {
 // The optimizer that the loop steps.
 struct Optimizer {
   std::string name = "AdamW";
+  std::string_view step;    // the name of its calls: "Optimizer.step#AdamW.step"; "": of a range
   bool can_fuse = false;    // in one call for all parameters
   bool can_foreach = true;  // in a call for each operation
 
@@ -34,7 +36,7 @@ Optimizer OptimizerOf(const RunMeasures& run) {
   const PhaseCallsTable& calls = run.store->phase_calls;
   for (size_t row = 0; row < calls.size(); ++row) {
     if (calls.phase[row] != Phase::kOptimizerStep) continue;
-    const std::string_view text = run.store->Text(calls.name[row]);
+    const std::string_view text = found.step = run.store->Text(calls.name[row]);
     const size_t begin = text.find('#') + 1, end = text.rfind(".step");
     if (begin != 0 && end != text.npos && begin < end) found.name = text.substr(begin, end - begin);
     break;
@@ -46,6 +48,26 @@ Optimizer OptimizerOf(const RunMeasures& run) {
   found.can_fuse =
       run.gpu.empty() ? (common || name == "Adagrad") && HasPyTorch(run, 2, 4) : common;
   return found;
+}
+
+// Groups of parameters, and of these how many differ in their options. Property
+// "optimizer.groups.<name of its step>": "161 2".
+struct ParameterGroups {
+  uint32_t all = 1;
+  uint32_t different = 1;
+
+  bool merge() const { return all >= kMergeableGroups && all >= kGroupsToOne * different; }
+};
+
+ParameterGroups GroupsOf(const RunMeasures& run, const Optimizer& optimizer) {
+  const std::string key = "optimizer.groups." + std::string(optimizer.step);
+  const std::string_view text = run.store->Property(key, run.steps.Main()->process);
+  ParameterGroups groups;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, groups.all);
+  if (error != std::errc() || rest == end) return {};
+  const bool is_read = std::from_chars(rest + 1, end, groups.different).ec == std::errc();
+  return is_read && groups.different > 0 ? groups : ParameterGroups();
 }
 
 Patch PatchOf(const RunMeasures& run, const Optimizer& optimizer) {
@@ -103,6 +125,48 @@ OptimizerGain GainOfFusing(const RunMeasures& run, double optimizer_ns, double w
 
 }  // namespace
 
+void OptimizerOfManyGroups(const RunMeasures& run, Findings* findings) {
+  if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
+  const Optimizer used = OptimizerOf(run);
+  const ParameterGroups groups = GroupsOf(run, used);
+  if (!groups.merge()) return;
+  const Store& store = *run.store;
+  uint64_t launches = 0;
+  const PhaseTime optimizer = VisitInPhase(
+      run, PhaseKind::kOptimizer, store.api_calls,
+      [&](size_t call) { launches += IsLaunch(store.Text(store.api_calls.name[call])); });
+  const double optimizer_ns = optimizer.per_step_ns() - OwnCodeInOptimizerNs(run);
+  if (optimizer.PerStep(launches) <= kOptimizerKernels || optimizer_ns <= 0) return;
+  const double merging = 1 - double(groups.different) / groups.all;
+  const double exposed_ns =
+      optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0) * merging;
+  findings->push_back(
+      {.title = "The optimizer's parameters are in " + std::to_string(groups.all) +
+                " groups, of which " + std::to_string(groups.different) +
+                (groups.different == 1 ? " would do" : " differ"),
+       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
+               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + "; its " +
+               std::to_string(groups.all) + " groups of parameters have " +
+               std::to_string(groups.different) + " different sets of options.",
+       .why = "An optimizer updates one group after the other, with launches and Python of its "
+              "own each; foreach and fused updates take all parameters of a group at once.",
+       .action = "Put parameters with equal options (learning rate, weight decay, ...) into one "
+                 "group.",
+       .gain_ns = exposed_ns * kGroupsGain,
+       .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
+       .evidence = {{.kind = "call",
+                     .name = "Optimizer.step",
+                     .count = optimizer.calls,
+                     .per_step_ns = optimizer_ns}},
+       .patch = {.place = RecordedPlace(run, "site.optimizer"),
+                 .diff = "-groups = [{\"params\": [p], **options(name)} for name, p in named]\n"
+                         "+by_options = collections.defaultdict(list)\n"
+                         "+for name, p in named: "
+                         "by_options[tuple(options(name).items())].append(p)\n"
+                         "+groups = [{\"params\": ps, **dict(o)} for o, ps in "
+                         "by_options.items()]\n"}});
+}
+
 void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
   const Store& store = *run.store;
@@ -117,6 +181,7 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   const double optimizer_ns = optimizer.per_step_ns() - OwnCodeInOptimizerNs(run);
   if (optimizer_ns <= 0) return;
   const Optimizer used = OptimizerOf(run);
+  if (GroupsOf(run, used).merge()) return;  // it makes its kernels for each group
   const double waits = optimizer.PerStep(waiting);
   const OptimizerGain gain = GainOfFusing(run, optimizer_ns, waits, optimizer.steps);
   const bool waits_often = waits >= kOptimizerWaits;

@@ -67,8 +67,9 @@ TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {
 
 // 150 kernels of 2 us in the optimizer's 4 of 10 ms, and as many waits where it `waits`; the
 // model's kernel before it takes 3 ms.
-Finding OnGpu(const char* optimizer, bool waits = false) {
+std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_view groups = "") {
   StoreBuilder build;
+  if (!groups.empty()) build.Property("optimizer.groups." + std::string(optimizer), groups);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0; i < 20; ++i) {
     const int64_t at = i * 10 * kMs;
@@ -82,10 +83,13 @@ Finding OnGpu(const char* optimizer, bool waits = false) {
     build.Kernel(thread, "nvjet_hsh_128", at + kMs, at + 2 * kMs, at + 5 * kMs);
   }
   const Store store = build.Build();
-  for (Finding& finding : BuildOverview(store).findings) {
-    if (finding.rule == "unfused-optimizer") return std::move(finding);
-  }
-  return {};
+  return BuildOverview(store).findings;
+}
+
+Finding OnGpu(const char* optimizer, bool waits = false) {
+  const std::vector<Finding> findings = AllOnGpu(optimizer, waits);
+  const Finding* found = testing::FindRule(findings, "unfused-optimizer");
+  return found == nullptr ? Finding() : *found;
 }
 
 TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
@@ -96,6 +100,21 @@ TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
   EXPECT_EQ(own.action.find("Write the update of LARS for all parameters at once"), 0u)
       << own.action;
   EXPECT_TRUE(own.patch.diff.empty());
+}
+
+TEST(OptimizerRules, GroupsOfEqualOptionsAreToldBeforeFusing) {
+  const std::vector<Finding> many = AllOnGpu("Optimizer.step#Adam.step", false, "161 2");
+  const Finding* found = testing::FindRule(many, "optimizer-groups");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "The optimizer's parameters are in 161 groups, of which 2 differ");
+  EXPECT_NEAR(found->gain_ns, 0.9 * 159 / 161 * 4 * kMs, 0.5 * kMs);
+  EXPECT_EQ(testing::FindRule(many, "unfused-optimizer"), nullptr);
+  // Layer-wise learning rates differ, a few groups cost little, and odd texts say nothing.
+  for (const std::string_view groups : {"26 24", "6 1", "161", "161 0", "x 2", ""}) {
+    const std::vector<Finding> few = AllOnGpu("Optimizer.step#Adam.step", false, groups);
+    EXPECT_EQ(testing::FindRule(few, "optimizer-groups"), nullptr) << groups;
+    EXPECT_NE(testing::FindRule(few, "unfused-optimizer"), nullptr) << groups;
+  }
 }
 
 TEST(OptimizerRules, OneThatWaitsForEachParameterKeepsTheLoopFromRunningAhead) {
