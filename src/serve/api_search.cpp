@@ -98,12 +98,14 @@ HttpResponse AnswerLongest(const ApiContext&, const Snapshot& run, JsonRequest& 
   const int64_t nth = request.Integer("nth", 0, UINT32_MAX, 0);
   const int64_t from_ns = request.Time("from", INT64_MIN / 4);
   const int64_t to_ns = request.Time("to", INT64_MAX / 4);
-  const bool steady = request.Text("kind", kMostText, "") == "gap" &&
-                      request.Text("within", kMostText, "") == "steps";
+  const bool gaps = request.Text("kind", kMostText, "") == "gap";
+  const bool in_steps = request.Text("within", kMostText, "") == "steps";
   if (!request.ok()) return BadRequest(request);
-  if (steady) return AnswerLongestGap(run, static_cast<uint64_t>(nth));
+  const auto rank = static_cast<uint64_t>(nth);
+  if (gaps && in_steps) return AnswerLongestGap(run, rank);
   const timeline::LongestEvents found =
-      NthLongest(run.timeline(), filter, static_cast<uint64_t>(nth), from_ns, to_ns);
+      in_steps ? NthLongestInSteps(run.timeline(), filter, rank)
+               : NthLongest(run.timeline(), filter, rank, from_ns, to_ns);
   return JsonResponse({{"event", EventOrNull(run, found.ref)}, {"count", found.count}});
 }
 

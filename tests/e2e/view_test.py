@@ -199,6 +199,25 @@ class ViewTest(unittest.TestCase):
             self.assertIn(kernel["ref"], [link["ref"] for link in call["links"]])
             self.assertTrue(call["parents"])
 
+    def test_a_range_says_which_steps_it_does_not_count(self):
+        with Viewer(TRAIN) as viewer:
+            steps = viewer.get("run")["steps"][0]
+            self.assertNotIn(0, steps["steady"])
+            notes = viewer.get("range", {"first_step": 0, "last_step": 3})["notes"]
+            self.assertRegex("; ".join(notes), r"not counted but in the table of steps: step 0 \(warm-up\)")
+            self.assertEqual(viewer.get("range", {"first_step": 0, "last_step": 0})["notes"], [])  # alone it counts
+            self.assertEqual(viewer.get("range", {"first_step": 2, "last_step": 3})["notes"], [])
+            touched = viewer.get("range", {"from": str(steps["from"][2] + 1), "to": str(steps["to"][3] - 1)})["notes"]
+            self.assertEqual(touched, ["tables of steps 2 to 3, which it touches; events by name and memory of exactly this time"])
+
+    def test_what_is_found_by_name_is_the_longest_of_the_steps_that_count(self):
+        with Viewer(TRAIN) as viewer:
+            steps = viewer.get("run")["steps"][0]
+            counted = [(steps["from"][i], steps["to"][i]) for i in steps["steady"]]
+            found = viewer.get("longest", {"text": "kernel", "within": "steps"})
+            self.assertTrue(any(a <= found["event"]["from"] < b for a, b in counted))
+            self.assertGreater(viewer.get("longest", {"text": "kernel"})["count"], found["count"])
+
     def test_notes_lie_beside_the_recording(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "run.batchlight")

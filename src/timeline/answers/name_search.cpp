@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/steps/step_lookup.h"
+
 namespace batchlight::timeline {
 namespace {
 
@@ -143,6 +145,16 @@ LongestEvents NthLongest(const Timeline& timeline, const EventFilter& filter, ui
   filter.Visit([&](uint32_t ref) {
     const int64_t start_ns = events.Start(ref);
     if (start_ns >= from_ns && start_ns < to_ns) refs.push_back(ref);
+  });
+  return NthLongestOf(events, std::move(refs), nth);
+}
+
+LongestEvents NthLongestInSteps(const Timeline& timeline, const EventFilter& filter, uint64_t nth) {
+  const Events& events = timeline.events();
+  StepLookup steps(timeline.steps().Main());
+  std::vector<uint32_t> refs;
+  filter.Visit([&](uint32_t ref) {
+    if (steps.IsSteadyAt(events.Start(ref))) refs.push_back(ref);
   });
   return NthLongestOf(events, std::move(refs), nth);
 }

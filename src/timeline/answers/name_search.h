@@ -98,6 +98,8 @@ struct LongestEvents {
 // Of those that begin in [from, to); nth from 0. Of equals the earlier in refs is longer.
 LongestEvents NthLongest(const Timeline& timeline, const EventFilter& filter, uint64_t nth,
                          int64_t from_ns = INT64_MIN, int64_t to_ns = INT64_MAX);
+// Of those alone that begin in a step that counts, of the first training process.
+LongestEvents NthLongestInSteps(const Timeline& timeline, const EventFilter& filter, uint64_t nth);
 // Of these; all count.
 LongestEvents NthLongestOf(const Events& events, std::vector<uint32_t> refs, uint64_t nth);
 // The place of `ref` among the events of its name, from 1.

@@ -101,21 +101,23 @@ bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t
   return true;
 }
 
-// "steps 1 to 2 of rank 0, step 1 of rank 1", where they differ.
+// "steps 1 to 2 of rank 0, step 1 of rank 1"; "steps 1 to 2" where all are the same.
 std::string StepsText(const std::vector<TouchedSteps>& processes) {
+  const bool differ = std::any_of(processes.begin(), processes.end(), [&](const auto& steps) {
+    return steps.first_step != processes.front().first_step ||
+           steps.last_step != processes.front().last_step;
+  });
   std::string text;
-  bool differ = false;
   for (const TouchedSteps& steps : processes) {
-    differ = differ || steps.first_step != processes.front().first_step ||
-             steps.last_step != processes.front().last_step;
     const bool one = steps.last_step == steps.first_step;
     text += text.empty() ? "" : ", ";
     text += (one ? "step " : "steps ") + std::to_string(steps.first_step);
     if (!one) text += " to " + std::to_string(steps.last_step);
+    if (!differ) break;
     text += steps.rank >= 0 ? " of rank " + std::to_string(steps.rank)
                             : " of process " + std::to_string(steps.pid);
   }
-  return differ ? text : "";
+  return text;
 }
 
 StepMeasures MeasuresFor(const RangeRequest& request) {
@@ -206,6 +208,32 @@ StepOptions RangeTableMaker::StepsOf(const RangeRequest& request, RangeTables& r
   return options;
 }
 
+// "step 156 (epoch start)": of steps that count and others the others are left out of sums, as in
+// the summary. "": all count, or none does and so all do.
+std::string RangeTableMaker::NotCounted(const StepOptions& steps) const {
+  constexpr size_t kMostTold = 3;
+  std::string text;
+  size_t apart = 0;
+  for (const ProcessPart& part : steps.parts) {
+    const ProcessSteps* process = timeline_.steps().Of(part.process);
+    if (process == nullptr) continue;
+    const auto first = static_cast<uint32_t>(part.steps.first_step);
+    const auto last = static_cast<uint32_t>(part.steps.last_step);
+    const auto in_range = [&](uint32_t row) { return row >= first && row <= last; };
+    const std::vector<uint32_t>& steady = process->steady;
+    if (std::none_of(steady.begin(), steady.end(), in_range)) continue;
+    for (uint32_t row = first; row <= last; ++row) {
+      if (std::binary_search(steady.begin(), steady.end(), row)) continue;
+      if (++apart > kMostTold) continue;
+      const Step& step = process->steps[row];
+      text += (text.empty() ? "step " : ", step ") + std::to_string(step.number) + " (" +
+              std::string(StepKindName(step.kind)) + ")";
+    }
+  }
+  if (apart > kMostTold) text += " and " + std::to_string(apart - kMostTold) + " more";
+  return text;
+}
+
 RangeTables RangeTableMaker::Make(const RangeRequest& request) {
   RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
   StepOptions steps = StepsOf(request, result);
@@ -220,11 +248,11 @@ RangeTables RangeTableMaker::Make(const RangeRequest& request) {
     return result;
   }
   if (!result.whole_steps) {
-    const std::string which = StepsText(result.processes);
-    result.notes.push_back(
-        "events by name and memory are of exactly this time, the other tables of the whole steps "
-        "that it touches" +
-        (which.empty() ? "" : ": " + which));
+    result.notes.push_back("tables of " + StepsText(result.processes) +
+                           ", which it touches; events by name and memory of exactly this time");
+  }
+  if (std::string apart = NotCounted(steps); !apart.empty()) {
+    result.notes.push_back("not counted but in the table of steps: " + std::move(apart));
   }
   AddTablesOfSteps(request, std::move(steps), result);
   AddTablesOfTime(request, result);

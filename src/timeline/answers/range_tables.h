@@ -64,6 +64,7 @@ class RangeTableMaker {
   void AddTablesOfTime(const RangeRequest& request, RangeTables& result);
   void AddTablesOfSteps(const RangeRequest& request, StepOptions steps, RangeTables& result);
   StepOptions StepsOf(const RangeRequest& request, RangeTables& result) const;
+  std::string NotCounted(const StepOptions& steps) const;
 
   const Timeline& timeline_;
   const StepOptions steps_;

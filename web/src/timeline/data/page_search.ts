@@ -217,6 +217,13 @@ export class PageSearch {
     };
   }
 
+  // Of the first training process.
+  private inCountedStep(): (time: number) => boolean {
+    const [steps] = this.run.steps;
+    const steady = new Set(steps?.steady);
+    return (time) => steps !== undefined && steady.has(placeOfStep(steps, time));
+  }
+
   longest(asked: Wanted&{
     nth: number;
     from?: number;
@@ -225,9 +232,11 @@ export class PageSearch {
     if (asked.kind === "gap" && asked.within === "steps") return this.longestGap(asked.nth);
     const found: [number, Place, number][] = [];
     const [from, to] = [Number(asked.from ?? -Infinity), Number(asked.to ?? Infinity)];
+    const counts = asked.within === "steps" ? this.inCountedStep() : () => true;
     this.scan(asked, (place, i) => {
       const {start, end} = place.row;
-      if (start[i] >= from && start[i] < to) found.push([end[i] - start[i], place, i]);
+      if (start[i] >= from && start[i] < to && counts(start[i]))
+        found.push([end[i] - start[i], place, i]);
     });
     found.sort((a, b) => b[0] - a[0]);
     const one = found[asked.nth];

@@ -245,7 +245,7 @@ export interface Wanted {
   name?: number;
   text?: string;
   kind?: "gap";
-  within?: "steps";  // of `longest` gaps: that begin in a step that counts
+  within?: "steps";  // of `longest`: those that begin in a step that counts
   table?: string;
   least?: number;
 }

@@ -64,12 +64,6 @@ export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; l
   return {first, last: first + shown - 1};
 }
 
-// From the first step that counts to the end of the last; null: none does.
-export function countedSpan(steps: StepsInfo|undefined): Span|null {
-  if (!steps || steps.steady.length === 0) return null;
-  return {from: steps.from[steps.steady[0]], to: steps.to[steps.steady[steps.steady.length - 1]]};
-}
-
 // The step that a time lies in, by its place; -1: none.
 export function stepAt(steps: StepsInfo|undefined, time: number): number {
   if (!steps) return -1;

@@ -1,7 +1,7 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
 import {count, nthLongest} from "../../format";
 import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
-import {countedSpan, stepAt, stepsOf} from "../data/steps";
+import {stepAt, stepsOf} from "../data/steps";
 import {inFile} from "../state/held";
 import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
@@ -134,19 +134,16 @@ export class Actions {
 
   // Of a text, where it is in a step that counts: what each step has takes longest in warm-up.
   async longestInSteps(text: string): Promise<void> {
-    const span = countedSpan(this.run.info.steps[0]);
-    if (!span) return this.longest({text}, 0);
-    const within = {from: String(Math.round(span.from)), to: String(Math.round(span.to))};
-    await this.longest({text}, 0, within);
+    await this.longest({text, within: "steps"}, 0, {text});
   }
 
-  async longest(
-    wanted: Wanted, nth: number, within: {from?: string; to?: string} = {}): Promise<void> {
+  // `otherwise`: what is asked for where there is none.
+  async longest(wanted: Wanted, nth: number, otherwise: Wanted|null = null): Promise<void> {
     const {run} = this;
-    const ask = (where: {from?: string; to?: string}): Promise<LongestAnswer|null> =>
-      this.last(() => run.source.call<LongestAnswer>("longest", {...wanted, ...where, nth}));
-    let found = await ask(within);
-    if (found && !found.event && within.from !== undefined) found = await ask({});
+    const ask = (one: Wanted): Promise<LongestAnswer|null> =>
+      this.last(() => run.source.call<LongestAnswer>("longest", {...one, nth}));
+    let found = await ask(wanted);
+    if (found && !found.event && otherwise) found = await ask(otherwise);
     if (!found) return;
     this.model.searched = null;
     if (!found.event) {

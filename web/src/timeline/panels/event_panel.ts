@@ -77,7 +77,8 @@ export class EventPanel {
     if ("event" in one) {
       const {ref, name, from, to} = one.event;
       const whole = within < to - from ? ` of its ${time(to - from)}` : "";
-      return [this.linkTo(run, ref, name), ` ${time(within)}${whole}`];
+      const guessed = one.guessed ? ", by samples around the gap" : "";
+      return [this.linkTo(run, ref, name), ` ${time(within)}${whole}${guessed}`];
     }
     if ("count" in one) {
       const {ref, name} = one.longest;

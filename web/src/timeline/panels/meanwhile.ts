@@ -16,11 +16,16 @@ const kMostTracks = 8;
 const kShown = 3;
 const kSteps = 256;     // of the gap, in which it is looked at
 const kEnoughOf = 0.5;  // of the gap
+// Samples of Python are usually 5 ms apart: what they found around a shorter gap may not be what
+// ran in it, and of one that is much shorter they say nothing.
+const kSampleNs = 5e6;
+const kLeastSampledNs = 1e6;
 
 interface InEvent {
   track: string;
   event: EventAnswer;
-  within: number;  // of its time, in the gap
+  within: number;    // of its time, in the gap
+  guessed: boolean;  // by samples that are further apart than the gap is long
 }
 
 interface Outside {
@@ -57,11 +62,14 @@ export async function meanwhileOf(
   const found: Meanwhile[] = [];
   for (const track of tracks) {
     if (found.length >= kShown) break;
+    const sampled = track.kind === "python";
+    if (sampled && gap.to - gap.from < kLeastSampledNs) continue;
     const ref = innermost(view, track, gap);
     if (ref !== null) {
       const event = await run.source.call<EventAnswer>("event", {ref});
       const within = Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
-      found.push({track: track.name, event, within});
+      const guessed = sampled && gap.to - gap.from < kSampleNs;
+      found.push({track: track.name, event, within, guessed});
     } else if (track.kind === "thread") {
       const pieces = piecesOf(view.rows.get(rowKey(track.info!.id, 0)), gap);
       const one = pieces && await inPieces(run, track, pieces, gap);
@@ -75,7 +83,7 @@ export interface Pieces {
   events: number;  // of the outermost row, in the gap
   longest: Ref;    // of these
   outside: number;
-  hole: Span;  // the longest time outside of all before one that begins
+  hole: Span;  // the longest time outside of all
 }
 
 // What a thread does that begins something in the gap. null: it begins nothing, so that it did not
@@ -96,6 +104,7 @@ export function piecesOf(items: Items|undefined, gap: Span): Pieces|null {
     from = Math.max(from, end);
   }
   pieces.outside += Math.max(0, gap.to - from);
+  if (gap.to - from > pieces.hole.to - pieces.hole.from) pieces.hole = {from, to: gap.to};
   return begins ? pieces : null;
 }
 

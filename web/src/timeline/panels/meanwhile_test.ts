@@ -50,6 +50,8 @@ test("of a thread that begins something in the gap it is told how long it was in
     {events: 1, longest: 1, outside: 900, hole: {from: 1000, to: 1900}}, "after none");
   assert.deepEqual(pieces([1100, 1300], [1350, 1700], [1900, 1950]),
     {events: 3, longest: 1, outside: 400, hole: {from: 1700, to: 1900}}, "in pieces");
+  assert.deepEqual(pieces([900, 1020], [1030, 1040]),
+    {events: 2, longest: 0, outside: 970, hole: {from: 1040, to: 2000}}, "at the end");
   assert.equal(pieces([900, 1020]), null, "it begins nothing");
   assert.equal(pieces([900, 1020], [2000, 2100]), null, "after the gap");
   assert.equal(piecesOf(undefined, gap), null);

@@ -174,11 +174,8 @@ export class RangePanel {
                      : a.tables;
     const words = range.steps ? stepsText(range.steps)
                               : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
-    const notes =
-      [...new Set([...lacking, ...answers.flatMap((answer) => answer.notes)])].join("; ");
-    this.head.title = notes;  // on one line, so that the tables have the room
-    this.head.replaceChildren(
-      h("b", {}, words), `, ${time(range.to - range.from)} `, h("span", {class: "muted"}, notes));
+    const notes = [...lacking, ...this.notesOf(answers)].join("; ");
+    this.head.replaceChildren(h("b", {}, words), `, ${time(range.to - range.from)}`);
     const shown = tables.filter(({rows}) => rows.length > 0);
     if (shown.length === 0) {
       this.result.replaceChildren(h("p", {class: "muted"}, "Nothing ran in this stretch."));
@@ -186,8 +183,18 @@ export class RangePanel {
     }
     const content =
       tabs("range", shown.map((table) => ({label: table.title, content: () => tableBox(table)})));
-    this.result.replaceChildren(content);
+    this.result.replaceChildren(
+      ...(notes ? [h("p", {class: "muted range-notes"}, notes)] : []), content);
     this.keepTab(content, shown.map(({key}) => key));
+  }
+
+  // Of two runs what is said of one alone with its letter.
+  private notesOf(answers: RangeAnswer[]): string[] {
+    const all = [...new Set(answers.flatMap(({notes}) => notes))];
+    return all.flatMap((note) => {
+      const of = answers.flatMap(({notes}, i) => notes.includes(note) ? [i] : []);
+      return of.length === answers.length ? [note] : of.map((i) => `${"AB"[i]}: ${note}`);
+    });
   }
 
   // The same table stays in front when the range changes.
