@@ -424,7 +424,7 @@ if __name__ == "__main__":
         """What is said of modules {path: [names of parameters]}, of which `optimizers` hold some."""
         said = []
         self.native.property = lambda key, value: said.append((key, value))
-        unheld = self.load("_torch_unheld")
+        unheld = self.load("_torch_updates")
         unheld._made, unheld._steps, unheld._looked_by, unheld._seen = [], {}, None, None
 
         class Parameter:
@@ -452,8 +452,8 @@ if __name__ == "__main__":
             kept[-1].param_groups = [{"params": [parameters.get(name, object()) for name in names]}]
             unheld.made(kept[-1])
         for step in range(6):
-            unheld.look("AdamW.step")
-            unheld.look("SGD.step")
+            unheld.look_for_unheld("AdamW.step")
+            unheld.look_for_unheld("SGD.step")
             if step == 2:
                 between(parameters)
         return [value for key, value in said if key == "gradients.unheld"]

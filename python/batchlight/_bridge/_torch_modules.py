@@ -21,7 +21,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _calibration, _torch_padding, _torch_repeats, _torch_unheld, _torch_updates, _torch_zeros
+from . import _calibration, _torch_padding, _torch_repeats, _torch_updates, _torch_zeros
 from ._importlib_bootstrap import module_call
 from ._imports import attempt, is_of_handler
 from ._torch_holders import attribute_of, variable_of
@@ -47,7 +47,6 @@ def install(torch):
     module_class.__call__ = module_call(
         module_class.__call__, names, evaluation_begins(torch), _torch_repeats.watching)
     _torch_updates.follow(names)
-    _torch_unheld.follow(names)
     attempt("calibration", _calibration.say_module_cost, module_call)
 
 

@@ -10,8 +10,7 @@ import weakref
 import _batchlight_native as _native
 
 from . import (
-    _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_unheld,
-    _torch_updates)
+    _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_updates)
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase,
     wrap_where_defined)
@@ -139,7 +138,7 @@ def _step_name(optimizer):
     _torch_updates.say(optimizer, name)
     _torch_updates.say_precision(optimizer, name)
     _torch_updates.say_groups(optimizer, name)
-    _torch_unheld.look(name)
+    _torch_updates.look_for_unheld(name)
     return name
 
 
@@ -159,7 +158,7 @@ def _optimizers(torch):
         attempt("optimizers", wrap_where_defined, type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name,
                 optimizer_class)
         attempt("optimizers", _numbers.add, optimizer)
-        attempt("optimizers", _torch_unheld.made, optimizer)
+        attempt("optimizers", _torch_updates.made, optimizer)
         attempt("settings", _torch_settings.record, torch)
         _call_sites.say("optimizer")
 

@@ -1,11 +1,11 @@
-// Gradients that nobody uses (analysis/owners/unused_gradients.h), or that are computed again
-// (analysis/owners/repeated_backward.h).
+// Gradients that nobody uses (analysis/gradients/unused_gradients.h), or that are computed again
+// (analysis/gradients/repeated_backward.h).
 #include <algorithm>
 #include <string>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/owners/unheld_parameters.h"
+#include "analysis/gradients/unheld_parameters.h"
 
 namespace batchlight::advice {
 namespace {

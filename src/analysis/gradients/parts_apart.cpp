@@ -1,4 +1,4 @@
-#include "analysis/owners/parts_apart.h"
+#include "analysis/gradients/parts_apart.h"
 
 #include <algorithm>
 #include <unordered_set>

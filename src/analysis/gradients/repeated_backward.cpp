@@ -1,4 +1,4 @@
-#include "analysis/owners/repeated_backward.h"
+#include "analysis/gradients/repeated_backward.h"
 
 #include <algorithm>
 #include <numeric>

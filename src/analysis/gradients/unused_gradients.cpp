@@ -1,4 +1,4 @@
-#include "analysis/owners/unused_gradients.h"
+#include "analysis/gradients/unused_gradients.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/gradients/parts_apart.h"
+#include "analysis/gradients/unheld_parameters.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
-#include "analysis/owners/parts_apart.h"
-#include "analysis/owners/unheld_parameters.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"

@@ -1,10 +1,10 @@
-#include "analysis/owners/unheld_parameters.h"
+#include "analysis/gradients/unheld_parameters.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 
-#include "analysis/owners/parts_apart.h"
+#include "analysis/gradients/parts_apart.h"
 
 namespace batchlight {
 namespace {
