@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace batchlight::capture {
 namespace {
@@ -37,6 +39,16 @@ void CloseAllFrom(int first) {
   constexpr int kMostOfOldKernels = 4096;
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
   for (int fd = first; fd < kMostOfOldKernels; ++fd) close(fd);
+}
+
+bool IsPending(pid_t pid, int signal) {
+  constexpr std::string_view kPending = "ShdPnd:";
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kPending)) continue;
+    return (std::strtoull(line.c_str() + kPending.size(), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
 }
 
 // The witness's side: system calls alone, as the tool may have threads.
@@ -91,6 +103,10 @@ void SignalWitness::Listen(int64_t now_ns) {
     }
     if (count == 0) End();  // somebody killed it
   }
+}
+
+bool SignalWitness::Saw(int signal, int64_t since_ns) const {
+  return seen_ns_[signal] >= since_ns || (fd_ >= 0 && IsPending(pid_, signal));
 }
 
 void SignalWitness::End() {

@@ -25,7 +25,8 @@ class SignalWitness {
   void Start(pid_t group, const std::vector<std::string>& command);
   // Reads what it has reported. CLOCK_MONOTONIC.
   void Listen(int64_t now_ns);
-  bool Saw(int signal, int64_t since_ns) const { return seen_ns_[signal] >= since_ns; }
+  // Also if it has had no processor yet to report it.
+  bool Saw(int signal, int64_t since_ns) const;
   void End();
 
   // Becomes readable when there is something to Listen() to. -1: no witness.
