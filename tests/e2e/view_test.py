@@ -199,6 +199,20 @@ class ViewTest(unittest.TestCase):
             self.assertIn(kernel["ref"], [link["ref"] for link in call["links"]])
             self.assertTrue(call["parents"])
 
+    def test_gaps_of_one_rank_are_its_own(self):
+        counts = []
+        for words in ([], ["--rank", "0"], ["--rank", "1"]):
+            with Viewer(RECORDINGS / "h200_two_ranks.batchlight", *words) as viewer:
+                found = viewer.get("longest", {"kind": "gap", "within": "steps"})
+                counts.append(found["count"])
+                if words:
+                    run = viewer.get("run")
+                    group = run["tracks"][found["event"]["track"]]["group"]
+                    while run["groups"][group]["rank"] < 0:
+                        group = run["groups"][group]["parent"]
+                    self.assertEqual(run["groups"][group]["rank"], int(words[1]))
+        self.assertEqual(counts[0], counts[1] + counts[2])
+
     def test_a_range_says_which_steps_it_does_not_count(self):
         with Viewer(TRAIN) as viewer:
             steps = viewer.get("run")["steps"][0]

@@ -76,8 +76,11 @@ class Live(unittest.TestCase):
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
         self.assertEqual(self.browser.run('return batchlightTimeline.app.model.first.info.steps[0].count'), 20)
         head = self.browser.text('.timeline-bar .span')
+        self.browser.run('batchlightTimeline.app.search.set("aten::gelu")')
+        found = self.wait('return batchlightTimeline.app.model.found?.events')
         begin = time.monotonic()
         self.tell(f'next {self.folder / "30.html"}')
+        self.wait('return batchlightTimeline.app.model.found.events > arguments[0]', found)  # a search goes on, too
         self.wait('return batchlightTimeline.app.model.first.info.steps[0].count === 30')
         self.wait('const {view, whole} = batchlightTimeline.app.model; return view.to === whole.to')  # who sees all goes along
         self.assertLess(time.monotonic() - begin, webdriver.LONG_S)

@@ -139,7 +139,7 @@ class Timeline(unittest.TestCase):
         begin, end = self.opened_at
         steps = self.run_js('const {from, to} = batchlightTimeline.app.model.first.info.steps[0];'
                             'return from.map((start, i) => [start, to[i]])')
-        self.assertEqual([i for i, step in enumerate(steps) if step[0] >= begin and step[1] <= end], [1, 2, 3])
+        self.assertEqual([i for i, step in enumerate(steps) if step[0] >= begin and step[1] <= end], [2, 3, 4])
         self.assertLess(self.view()[0], begin)  # the key 0
         self.open('#from=1000&to=2000')
         self.assertEqual(self.view(), [1000, 2000])

@@ -41,6 +41,17 @@ const ProcessSteps* StepsBeside(const Timeline& timeline, const Track& track) {
   return own != nullptr ? own : timeline.steps().Main();
 }
 
+// Steps of one rank may be asked for (--rank): then no gap of another rank's GPU begins in one.
+bool IsOfRankWithoutSteps(const Timeline& timeline, const Track& track) {
+  if (track.group < 0) return false;
+  const ProcessId process = timeline.groups()[static_cast<size_t>(track.group)].process;
+  const ProcessSteps* main = timeline.steps().Main();
+  if (main == nullptr || main->rank < 0 || timeline.steps().Of(process) != nullptr) return false;
+  return std::any_of(timeline.groups().begin(), timeline.groups().end(), [&](const Group& group) {
+    return group.process == process && group.rank >= 0 && group.rank != main->rank;
+  });
+}
+
 }  // namespace
 
 LongestGap NthLongestGap(const Timeline& timeline, uint64_t nth) {
@@ -55,6 +66,7 @@ LongestGap NthLongestGap(const Timeline& timeline, uint64_t nth) {
   }
   for (const Track& track : timeline.tracks()) {
     if (track.kind != TrackKind::kIdle || track.rows.empty()) continue;
+    if (IsOfRankWithoutSteps(timeline, track)) continue;
     const ProcessSteps* process = StepsBeside(timeline, track);
     StepLookup steps(process);
     for (const uint32_t ref : track.rows.front().refs()) {

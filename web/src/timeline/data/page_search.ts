@@ -188,6 +188,21 @@ export class PageSearch {
     return steps[0];
   }
 
+  // Steps of one rank may be asked for (--rank): then no gap of another rank's GPU begins in one.
+  private isOfRankWithoutSteps(track: number): boolean {
+    const {groups, steps, tracks} = this.run;
+    const [main] = steps;
+    if (!main || main.rank < 0) return false;
+    let id = tracks.find((one) => one.id === track)?.group ?? -1;
+    for (let hops = groups.length; id >= 0 && hops > 0; --hops) {
+      const group = groups.find((one) => one.id === id);
+      if (!group || steps.some((one) => one.group === id)) return false;
+      if (group.rank >= 0) return group.rank !== main.rank;
+      id = group.parent;
+    }
+    return false;
+  }
+
   private longestGap(nth: number): LongestAnswer {
     const {steps} = this.run;
     const inside: EventRef[] = [];
@@ -195,6 +210,7 @@ export class PageSearch {
     const length = ({from, to}: EventRef): number => to - from;
     const steady = new Map(steps.map((one) => [one, new Set(one.steady)]));
     this.scan({kind: "gap"}, (place, i) => {
+      if (this.isOfRankWithoutSteps(place.track)) return;
       const own = this.stepsBeside(place.track);
       const gap = this.at(place, i);
       const step = own ? placeOfStep(own, gap.from) : -1;

@@ -46,8 +46,8 @@ export function stepsWithin(
 const kShown = 3;  // steps of the first picture
 
 // Steps of the first training process to open at, by their places: as long together as steps
-// usually are, so that neither start-up nor a validation fills the picture. Of a page that holds a
-// part of a run (`whole`), some in that. null: there are too few.
+// usually are, so that neither start-up nor a validation fills the picture, of those that count. Of
+// a page that holds a part of a run (`whole`), some in that. null: there are too few.
 export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; last: number}|null {
   const {from, to, count} = steps[0] ?? {count: 0};
   if (count < kShown) return null;
@@ -55,12 +55,15 @@ export function typicalSteps({steps}: RunAnswer, whole: Span): {first: number; l
   const least = Math.max(1, within);
   const shown = Math.min(kShown, behind - least);
   if (shown <= 0) return null;
+  const counted = new Set(steps[0].steady);
+  const counts = (i: number): boolean =>
+    Array.from({length: shown}, (_, j) => i + j).every((j) => counted.has(j));
   const lengths = from.slice(1).map((start, i) => to[i + 1] - start).sort((a, b) => a - b);
   const usual = shown * lengths[lengths.length >> 1];
   let first = least;
   const off = (i: number): number => Math.abs(to[i + shown - 1] - from[i] - usual);
   for (let i = least + 1; i + shown <= behind; ++i)
-    if (off(i) < off(first)) first = i;
+    if (counts(i) !== counts(first) ? counts(i) : off(i) < off(first)) first = i;
   return {first, last: first + shown - 1};
 }
 

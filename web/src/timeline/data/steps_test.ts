@@ -7,8 +7,9 @@ import {searchedStep, typicalSteps} from "./steps";
 function runOf(lengths: number[]): RunAnswer {
   const to = lengths.map((_, i) => lengths.slice(0, i + 1).reduce((sum, one) => sum + one, 0));
   const from = to.map((end, i) => end - lengths[i]);
-  return {steps: [{count: lengths.length, from, to, number: lengths.map((_, i) => i)}]} as
-    unknown as RunAnswer;
+  const number = lengths.map((_, i) => i);
+  return {steps: [{count: lengths.length, from, to, number, steady: number}]} as unknown as
+    RunAnswer;
 }
 
 test("a run opens at steps as long as most, not at its first", () => {
@@ -17,6 +18,14 @@ test("a run opens at steps as long as most, not at its first", () => {
   assert.deepEqual(typicalSteps(run, whole), {first: 3, last: 5});
   assert.deepEqual(typicalSteps(runOf([900, 10, 10]), whole), {first: 1, last: 2});
   assert.equal(typicalSteps(runOf([900, 10]), whole), null);
+});
+
+test("a run opens at steps that count, where some do", () => {
+  const run = runOf([10, 10, 10, 10, 12, 12, 12, 10, 10]);
+  run.steps[0].steady = [4, 5, 6];
+  assert.deepEqual(typicalSteps(run, {from: 0, to: 98}), {first: 4, last: 6});
+  run.steps[0].steady = [4, 5];
+  assert.deepEqual(typicalSteps(run, {from: 0, to: 98}), {first: 1, last: 3});
 });
 
 test("a page that holds a part of a run opens in that part", () => {

@@ -36,6 +36,10 @@ export class SearchPanel {
       this.timer = window.setTimeout(() => void this.find(), kSettleMs);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
+    // What a run that goes on has more.
+    model.listen((change) => {
+      if (change === "run" && this.input.value) void this.find(false);
+    });
     this.draw(null);
   }
 
@@ -56,7 +60,7 @@ export class SearchPanel {
     void this.find();
   }
 
-  private async find(): Promise<void> {
+  private async find(show = true): Promise<void> {
     this.abort?.abort();
     const abort = this.abort = new AbortController();
     const text = this.input.value;
@@ -83,7 +87,7 @@ export class SearchPanel {
       model.found = {text, events: answer.events, ...density};
       model.changed("search");
       this.draw(answer);
-      this.actions.show();
+      if (show) this.actions.show();
     } catch (error) {
       if (!abort.signal.aborted)
         this.element.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
