@@ -48,15 +48,22 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
   }
   const Folder& folder = writer.folder();
   const std::string name = LastPartOf(path);
-  for (const std::string& left : LeftPartials(folder, name)) folder.Remove(left);
-  writer.partial_name_ = name + kPartialInfix + RandomLetters();
-  writer.fd_ = how.is_private
-                   ? folder.MakePrivateFile(writer.partial_name_)
-                   : folder.OpenFile(writer.partial_name_, O_RDWR | O_CREAT | O_EXCL, 0666);
-  if (writer.fd_ < 0) {
-    return OutputError(Reason("cannot write", path) + "; choose another folder or create it first");
+  for (const std::string& left : LeftPartials(folder, name)) RemoveIfLeftBehind(folder, left);
+  // Another writer of the same name may take the file for one that was left before it is marked.
+  constexpr int kMostTries = 10;
+  for (int tries = 1;; ++tries) {
+    writer.partial_name_ = name + kPartialInfix + RandomLetters();
+    writer.fd_ = how.is_private
+                     ? folder.MakePrivateFile(writer.partial_name_)
+                     : folder.OpenFile(writer.partial_name_, O_RDWR | O_CREAT | O_EXCL, 0666);
+    if (writer.fd_ < 0) {
+      return OutputError(Reason("cannot write", path) +
+                         "; choose another folder or create it first");
+    }
+    if (MarkAsWritten(writer.fd_, folder, writer.partial_name_) || tries == kMostTries) break;
+    close(writer.fd_);
+    folder.Remove(writer.partial_name_);
   }
-  MarkAsWritten(writer.fd_);
   writer.buffer_.reserve(kBufferBytes);
   return writer;
 }

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 namespace batchlight {
 namespace {
@@ -118,6 +121,20 @@ TEST_F(FileTest, WhatTookThePlaceOfThePartialFileGetsNoName) {
   }
   EXPECT_EQ(ReadWholeFile(folder_ + "/a.txt").value(), "before");
   EXPECT_FALSE(FileExists(folder_ + "/b.txt"));
+}
+
+// Neither takes what the other is about to write for something that was left.
+TEST_F(FileTest, WritersOfOneNameDoNotRemoveEachOthersFiles) {
+  std::atomic<int> failed{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&] {
+      for (int k = 0; k < 500; ++k) failed += !WriteWholeFile(folder_ + "/a.txt", "text").ok();
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(Folder::Open(folder_)->Names(), std::vector<std::string>{"a.txt"});
 }
 
 TEST_F(FileTest, FileLandsInTheHeldFolder) {

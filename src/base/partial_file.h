@@ -11,8 +11,13 @@ namespace batchlight {
 // Whether the file is one of this user's that no process writes any more.
 bool IsLeftBehind(const Folder& folder, const std::string& name);
 
-// IsLeftBehind() is false as long as `fd` is open.
-void MarkAsWritten(int fd);
+// Removes the file if it IsLeftBehind(), and not one that a writer has just made and not marked
+// yet.
+void RemoveIfLeftBehind(const Folder& folder, const std::string& name);
+
+// IsLeftBehind() is false as long as `fd` is open. False: another process was about to remove the
+// file, and may have done so.
+bool MarkAsWritten(int fd, const Folder& folder, const std::string& name);
 
 // Gives the file its owner and its final name, and closes `fd`. False: errno says why, EEXIST that
 // the name is taken and `how` forbids to replace it, ENOENT that the partial name is no longer that

@@ -49,19 +49,36 @@ bool IsStillNamed(int fd, const Folder& folder, const std::string& name) {
   return false;
 }
 
+// The file, locked as its writer would have it. -1: it is none of this user's, or is being written.
+int LockedIfLeft(const Folder& folder, const std::string& name) {
+  const int fd = folder.OpenFile(name, O_RDWR);
+  if (fd < 0) return -1;
+  struct stat info {};
+  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
+  if (ours && flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
 }  // namespace
 
 bool IsLeftBehind(const Folder& folder, const std::string& name) {
-  const int fd = folder.OpenFile(name, O_RDWR);
-  if (fd < 0) return false;
-  struct stat info {};
-  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
-  const bool left = ours && flock(fd, LOCK_EX | LOCK_NB) == 0;
-  close(fd);
-  return left;
+  const int fd = LockedIfLeft(folder, name);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
 }
 
-void MarkAsWritten(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
+void RemoveIfLeftBehind(const Folder& folder, const std::string& name) {
+  const int fd = LockedIfLeft(folder, name);
+  if (fd < 0) return;
+  folder.Remove(name);
+  close(fd);
+}
+
+bool MarkAsWritten(int fd, const Folder& folder, const std::string& name) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return IsStillNamed(fd, folder, name);
+}
 
 bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
                    const std::string& final_name, const NewFile& how) {

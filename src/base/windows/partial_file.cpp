@@ -27,7 +27,11 @@ bool IsLeftBehind(const Folder& folder, const std::string& name) {
   return true;
 }
 
-void MarkAsWritten(int) {}
+void RemoveIfLeftBehind(const Folder& folder, const std::string& name) {
+  if (IsLeftBehind(folder, name)) folder.Remove(name);
+}
+
+bool MarkAsWritten(int, const Folder&, const std::string&) { return true; }
 
 bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
                    const std::string& final_name, const NewFile& how) {
