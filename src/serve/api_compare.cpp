@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_set>
+#include <vector>
 
 #include "analysis/diff/run_diff.h"
 #include "analysis/overview/run_overview.h"
@@ -58,8 +59,11 @@ HttpResponse AnswerCompare(const ApiContext& context, const Snapshot& run, JsonR
   const RunDiff diff = DiffRuns(a, b);
   json tables = json::array();
   for (const ChangeList& list : diff.lists) {
-    tables.push_back(
-        TableJson(TableOf(list.key, list.title, ColumnsOf(list.changes), list.changes)));
+    std::vector<Change> rows = list.changes;
+    if (!rows.empty()) {
+      rows.insert(rows.begin(), {.name = list.whole, .a_ns = list.a_ns, .b_ns = list.b_ns});
+    }
+    tables.push_back(TableJson(TableOf(list.key, list.title, ColumnsOf(rows), rows)));
   }
   return JsonResponse({{"tables", std::move(tables)},
                        {"steps", PairedSteps(a.steps, b.steps)},

@@ -193,6 +193,100 @@ class Live(unittest.TestCase):
         shift = self.browser.run('return batchlightTimeline.app.model.runs[1].offset')
         self.assertLess(shift, 40 * timeline_page.LAYER_NS)
 
+    def serve_two(self, fragment=''):
+        self.serve(20, 30, fragment=fragment)
+        self.wait('return /^aligned at step/.test(document.querySelector(".compare-panel [role=status]")?.innerText)')
+
+    def begins(self, step):
+        """Where a step of A and the same of B begin on the axis."""
+        return self.browser.run('return batchlightTimeline.app.model.runs.map(({info, offset}) => info.steps[0].from[arguments[0]] + offset)', step)
+
+    def test_a_search_covers_both_runs(self):
+        self.serve_two()
+        self.browser.type('.search', 'aten::linear')
+        text = self.wait('return document.querySelector(".search-panel tbody") && document.querySelector(".search-panel").innerText')
+        self.assertRegex(text, r'A: 240 events, .*B: 360 events, .* those of both')
+        self.assertEqual([self.browser.run('return document.querySelectorAll(".search-panel tbody tr")[arguments[0]].cells[0].innerText', row)
+                          for row in (0, 1)], ['A', 'B'])
+        self.assertEqual(self.browser.run('return batchlightTimeline.app.model.found.density.map(({bins}) => bins.reduce((a, b) => a + b))'), [240, 360])
+        self.browser.run('[...document.querySelectorAll(".search-panel tbody button")].find(one => one.ariaLabel === "Longest aten::linear of B").click()')
+        self.wait('return batchlightTimeline.app.model.selected?.run.index === 1')
+        # What a link names as well, and no run has.
+        self.browser.run('batchlightTimeline.app.search.set("nowhere")')
+        self.wait('return document.querySelector(".search-panel").innerText === "No event of either run has this in its name."')
+
+    def test_the_longest_gap_of_two_runs(self):
+        self.serve_two()
+        self.browser.run('batchlightTimeline.app.stage.region.focus()')
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+        self.wait('return /^longest of 1[0-9] gaps of A .*; the longest of B: |^longest of 2[0-9] gaps of B .*; the longest of A: '
+                  '/.test([...document.querySelectorAll(".facts dd")].map(({innerText}) => innerText).find((text) => /gaps of/.test(text)))')
+        # In the run of the selected event from its own longest.
+        self.browser.run('const {model, actions} = batchlightTimeline.app; actions.go(model.runs[1], model.runs[1].info.steps[0].first_ref + 3)')
+        self.wait('const {selected} = batchlightTimeline.app.model; return selected?.run.index === 1 && selected.event.table === "steps"')
+        self.browser.keys('i')
+        self.wait('return /longest of 28 gaps of B that begin in the 28 steps/.test(document.querySelector(".facts").innerText)')
+        self.assertRegex(self.browser.text('.facts'), r'(?m)^longest of 28 gaps of B')
+        for _ in range(27):
+            before = self.browser.run('return batchlightTimeline.app.model.selected.event.ref')
+            self.browser.keys('i')
+            self.wait('return batchlightTimeline.app.model.selected.event.ref !== arguments[0]', before)
+        self.assertRegex(self.browser.text('.facts'), r'(?m)^28th longest of 28 gaps of B')
+        self.browser.keys('i')
+        self.wait('return /^longest of 28 gaps of B/m.test(document.querySelector(".facts").innerText)')
+
+    def test_a_note_of_the_second_run_is_its_own(self):
+        self.serve_two('&step=12')
+        self.browser.run('const {model, actions} = batchlightTimeline.app; actions.go(model.runs[1], model.runs[1].info.steps[0].first_ref + 12)')
+        self.wait('return batchlightTimeline.app.model.selected?.run.index === 1')
+        begin, row, offset = self.browser.run('const {event, run} = batchlightTimeline.app.model.selected; return [event.from, event.row, run.offset]')
+        self.assertNotEqual(offset, 0)
+        self.browser.keys('Shift+m', 'h', 'i', 'Enter')
+        notes = ('return Promise.all(batchlightTimeline.app.model.runs.map(({source}) => source.call("notes")))'
+                 '.then((all) => all.map(({notes}) => notes.map(({text, from, table, row}) => [text, from, table, row])))')
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end and self.browser.run(notes) == [[], []]:
+            time.sleep(0.05)
+        self.assertEqual(self.browser.run(notes), [[], [['hi', begin, 'steps', row]]])
+        # What each run's file has is read, and stands on the axis where its event does.
+        self.browser.run('return batchlightTimeline.app.model.first.source.call("notes_put",'
+                         ' {notes: [{id: "a", text: "of the first", from: 5, to: 5}], known: []}).then(() => true)')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url + '&step=12')
+        self.wait('return window.batchlightTimeline?.app.model.notes.length === 2 && batchlightTimeline.app.compare.step !== undefined')
+        places = self.browser.run('const {model} = batchlightTimeline.app; return model.notes.map((note) => [note.text, model.spanOfNote(note).from, model.runOfNote(note).index])')
+        self.assertEqual(sorted(places), [['hi', begin + offset, 1], ['of the first', 5, 0]])
+        self.browser.run('batchlightTimeline.app.dock.show("notes")')
+        self.assertEqual(sorted(text[-4:] for text in self.browser.texts('.notes li > button:first-child')), ['of A', 'of B'])
+
+    def test_the_address_of_two_runs(self):
+        self.serve_two('&step=12')
+        a, b = self.begins(12)
+        self.assertEqual(a, b)
+        view = self.browser.run('return batchlightTimeline.app.model.view.span')
+        self.assertTrue(view['from'] <= b < view['to'])
+        self.browser.run('const {model, actions} = batchlightTimeline.app; actions.go(model.runs[1], model.runs[1].info.steps[0].first_ref + 12)')
+        address = self.wait('return /align=12&.*sel=B:steps:12/.test(location.hash) && location.href')
+        view = self.browser.run('return batchlightTimeline.app.model.view.span')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(address)
+        self.wait('return window.batchlightTimeline?.app.model.selected?.run.index === 1')
+        self.wait('return /^aligned at step 12 /.test(document.querySelector(".compare-panel [role=status]")?.innerText)')
+        time.sleep(0.3)  # the comparison is there: it moves nothing
+        self.assertEqual(self.begins(12), [a, a])
+        again = self.browser.run('return batchlightTimeline.app.model.view.span')
+        self.assertAlmostEqual(again['from'], view['from'], delta=1)
+        self.assertAlmostEqual(again['to'], view['to'], delta=1)
+        self.assertEqual(self.browser.run('return batchlightTimeline.app.model.selected.event.row'), 12)
+        # What was typed stays too.
+        self.browser.run('batchlightTimeline.app.dock.show("compare"); const input = document.querySelector(".compare-panel input"); input.value = "5"; input.form.requestSubmit()')
+        self.wait('return /align=5&/.test(location.hash)')
+        # Another second run has other rows.
+        self.browser.run('location.hash = "hash=9f2c4d0a11223344&hashb=0123456789abcdef&align=7&sel=B:steps:3"')
+        self.wait('return /made for two recordings, of which the second is another one/.test(document.querySelector(".warning")?.innerText)')
+        self.assertEqual(self.browser.run('return batchlightTimeline.app.compare.step'), 5)
+
     def test_a_server_that_ended_is_named(self):
         self.serve(20)
         self.server.stdin.close()

@@ -195,7 +195,7 @@ class Served(unittest.TestCase):
         titles = self.js('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "collectives").map(({name}) => name)')
         self.assertEqual(len(titles), 2, titles)
         self.assertRegex(titles[0], r'^communicator 0.*2 ranks$')
-        self.js('const {app} = batchlightTimeline; void app.actions.longest({text: "AllReduce, "}, 0)')
+        self.js('const {app} = batchlightTimeline; void app.actions.find.longest({text: "AllReduce, "}, 0)')
         self.wait('return batchlightTimeline.app.model.selected?.event.table === "collectives"')
         first = self.selected()
         across = [link for link in first['links'] if link['kind'] == 'collective']
@@ -377,6 +377,30 @@ class Served(unittest.TestCase):
         self.js('const {app} = batchlightTimeline; const run = app.model.runs[1]; app.actions.go(run, run.info.steps[0].first_ref + 2)')
         self.wait('return batchlightTimeline.app.model.selected !== null')
         self.assertRegex(self.browser.text('.event-panel'), r'\d s of B, -?[\d.]+ m?s on the axis')
+        # The process of one run does not stand for both, and the numbers say what they are.
+        self.assertEqual(self.js('return batchlightTimeline.app.model.tracks.find(({kind}) => kind === "process").name'), 'train.py / co.py')
+        self.browser.click('#dock-tab-compare')
+        self.assertRegex(self.browser.text('.compare-panel'), 'Means of a step that counts')
+        self.assertEqual(self.browser.text('.compare-panel [role=tabpanel]:not(.hidden-tab) tbody td'), 'step')
+
+    def test_a_note_of_the_second_run_lies_beside_it(self):
+        second = self.folder / 'second.batchlight'
+        shutil.copy(RECORDINGS / 'h200_compile.batchlight', second)
+        first = self.folder / 'first.batchlight'
+        shutil.copy(self.train, first)
+        self.view('--step', '4', first, second)
+        self.wait('return batchlightTimeline.app.compare.step === 4')
+        self.js('const {app} = batchlightTimeline; const run = app.model.runs[1]; app.actions.go(run, run.info.steps[0].first_ref + 4)')
+        self.wait('return batchlightTimeline.app.model.selected?.run.index === 1')
+        event = self.selected()
+        self.browser.keys('Shift+m', 'h', 'i', 'Enter')
+        file = pathlib.Path(f'{second}.notes.json')
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end and not (file.exists() and 'hi' in file.read_text()):
+            time.sleep(0.05)
+        [note] = json.loads(file.read_text())['notes']
+        self.assertEqual([note[key] for key in ('from', 'to', 'table', 'row')], [event['from'], event['to'], event['table'], event['row']])
+        self.assertFalse(pathlib.Path(f'{first}.notes.json').exists())
 
     def test_a_wrong_token_is_named(self):
         tool = subprocess.Popen([BATCHLIGHT, 'view', '--no-browser', str(self.train)], stdout=subprocess.PIPE,

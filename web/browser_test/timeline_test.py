@@ -280,7 +280,7 @@ class Timeline(unittest.TestCase):
         self.assertEqual(self.selected()[1], SLOW_BEGIN)
 
     def test_next_and_longest_of_a_name(self):
-        self.run_js('batchlightTimeline.app.actions.next({text: "gelu"}, 1)')
+        self.run_js('batchlightTimeline.app.actions.find.next({text: "gelu"}, 1)')
         self.wait('return batchlightTimeline.app.model.selected?.event.name === "aten::gelu"')
         first = self.selected()
         self.press('n')

@@ -20,13 +20,17 @@ export class Address {
   constructor(private readonly app: App, state: UrlState) {
     this.go(state);
     app.model.listen((change) => {
-      if (change === "run" && this.waiting && app.model.first.info.complete) {
+      if (change === "run" && this.waiting && this.isComplete) {
         const waiting = this.waiting;
         this.waiting = null;
         this.go(waiting);
       }
       if (change !== "hover" && change !== "data") this.later();
     });
+  }
+
+  private get isComplete(): boolean {
+    return this.app.model.runs.every(({info}) => info.complete);
   }
 
   go(state: UrlState): void {
@@ -39,10 +43,12 @@ export class Address {
       app.warn("This link was made for another recording; it shows nothing of this one.", "place");
       return;
     }
-    if (!run.info.complete) {
+    if (!this.isComplete) {
       this.waiting = state;
       return;
     }
+    const ofB = this.isOfB(state);
+    if (ofB && state.align !== undefined) app.compare?.alignAt(state.align);
     for (const id of state.open ?? []) model.open.set(id < 0 ? -id - 1 : id, id >= 0);
     if (state.pin) model.setPins(state.pin);
     else if (state.open) model.changed("layout");
@@ -53,12 +59,28 @@ export class Address {
     if (goesElsewhere) app.actions.clear();
     if (state.step !== undefined) this.goToStep(state.step);
     else if (state.at !== undefined) this.goTo(state.at);
-    else if (state.find && state.from === undefined) void app.actions.longestInSteps(state.find);
+    else if (state.find && state.from === undefined)
+      void app.actions.find.longest({text: state.find}, 0, undefined, true);
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
-    if (state.sel) void app.actions.select(run, state.sel, state.from === undefined);
+    if (state.sel && (ofB || !state.sel.run)) {
+      const {table, row, run: index = 0} = state.sel;
+      void app.actions.select(model.runs[index], {table, row}, state.from === undefined);
+    }
     if (kPlaces.every((key) => state[key] === undefined)) this.goToTypicalSteps();
     if (!this.settled) model.settle();
     this.settled = true;
+  }
+
+  // Whether what it says of a second run is true of the one that is open.
+  private isOfB({hashb, sel}: UrlState): boolean {
+    const {app} = this;
+    const b = app.model.runs[1];
+    if (b && (!hashb || hashb === b.info.hash)) return true;
+    if (hashb || sel?.run)
+      app.warn(`This link was made for two recordings, of which the second is ${
+                 b ? "another one" : "not open"}; it shows nothing of that.`,
+        "place");
+    return false;
   }
 
   // What is not told to go anywhere begins within the loop, not with start-up. A run that goes on
@@ -86,8 +108,8 @@ export class Address {
     if (lack) return app.warn(lack, "place");
     const steps = info.steps[0];
     const i = steps.number.indexOf(number);
-    app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
     app.compare?.alignAt(number);
+    app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
     app.range.showSteps(number, number);
   }
 
@@ -131,11 +153,13 @@ export class Address {
     const followed = !settled && view.from <= whole.from && view.to >= whole.to;
     const state: UrlState = {
       hash: model.first.info.hash,
+      hashb: model.runs[1]?.info.hash,
+      align: this.app.compare?.step,
       from: followed ? undefined : view.from,
       to: followed ? undefined : view.to,
       find: model.found?.text,
-      sel: settled && selected && selected.run === model.first
-        ? {table: selected.event.table, row: selected.event.row}
+      sel: settled && selected
+        ? {table: selected.event.table, row: selected.event.row, run: selected.run.index}
         : undefined,
       range: range ? [range.from, range.to] : undefined,
       pin: settled ? model.pinned : undefined,

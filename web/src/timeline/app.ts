@@ -72,8 +72,9 @@ export class App {
     this.motion = new Motion(model);
     this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
     this.search = new SearchPanel(model, {
-      next: (wanted, direction) => void this.actions.next(wanted, direction),
-      longest: (wanted, nth) => void this.actions.longest(wanted, nth),
+      next: (wanted, direction, run) =>
+        void this.actions.find.next(wanted, direction, run && [run]),
+      longest: (wanted, run) => void this.actions.find.longest(wanted, 0, [run]),
       leave: () => this.stage.region.focus(),
       show: () => this.dock.show("search"),
       step: (number) => this.address.goToStep(number),
@@ -108,8 +109,8 @@ export class App {
     const {model, actions} = this;
     const event = new EventPanel(model, {
       go: (run, ref) => actions.go(run, ref),
-      longest: () => actions.longestSame(),
-      next: (direction) => actions.nextSame(direction),
+      longest: () => actions.find.longestSame(),
+      next: (direction) => actions.find.nextSame(direction),
       toRange: () => actions.toRange(),
       stepRange: () => this.stepRange(),
     });
@@ -236,7 +237,8 @@ export class App {
     const middle = (model.view.from + model.view.to) / 2;
     const {event} = model.selected ?? {};
     this.dock.show("notes");
-    this.notes.add(selected ?? model.range ?? {from: middle, to: middle},
+    this.notes.add(model.selected?.run ?? model.first,
+      selected ?? model.range ?? {from: middle, to: middle},
       event ? {table: event.table, row: event.row, track: event.track ?? undefined} : {});
   }
 

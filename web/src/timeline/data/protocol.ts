@@ -219,6 +219,7 @@ export interface CompareAnswer {
   tables: RangeTable[];
   steps: {a: number; b: number}[];
   commands: string[];  // what was started; "": not known
+  problem?: string;    // why the tables are of whole runs, not of steps; "": they are of steps
 }
 
 export interface Note {

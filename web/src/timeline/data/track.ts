@@ -94,7 +94,7 @@ export function interleaved(a: readonly Track[], b: readonly Track[]): Track[] {
     const left = inA.get(parentA) ?? [];
     const right = [...(parentB === kNoParent ? [] : inB.get(parentB) ?? [])];
     const add = (track: Track, other: Track|undefined): void => {
-      out.push({...track, parent});
+      out.push({...track, name: headingOf(track, other), parent});
       if (track.rows > 0 && other) out.push({...other, parent});
       if (track.rows === 0) join(track.id, other ? other.id : kNoParent, track.id);
     };
@@ -114,3 +114,11 @@ export function interleaved(a: readonly Track[], b: readonly Track[]): Track[] {
 }
 
 const kNoParent = -2;
+
+// What a group of both runs is called: without the numbers of processes, which differ from run to
+// run, and where more than these do, by both names.
+function headingOf({name, rows}: Track, other: Track|undefined): string {
+  if (rows > 0 || !other || name === other.name) return name;
+  const [a, b] = [name, other.name].map((one) => one.replace(/ \(pid \d+\)$/, ""));
+  return a === b ? a : `${a} / ${b}`;
+}

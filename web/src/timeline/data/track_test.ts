@@ -45,3 +45,13 @@ test("a track is called the same in the next reading, whatever its number", () =
   assert.deepEqual([0, 1, 2].map((id) => idOf.get(old.get(id)!)), [5, 7, 8]);
   assert.equal(new Set(now.values()).size, 4);
 });
+
+test("the heading of both runs is neither run's process", () => {
+  const named = (name: string): string => {
+    const [a, b] = [track(0, 0, -1, "process", 0), track(1, 0, -1, "process", 0)];
+    return interleaved([{...a, name: "train.py (pid 12)"}], [{...b, name}])[0].name;
+  };
+  assert.equal(named("train.py (pid 7)"), "train.py");
+  assert.equal(named("train.py (pid 12)"), "train.py (pid 12)");
+  assert.equal(named("tune.py (pid 7)"), "train.py / tune.py");
+});

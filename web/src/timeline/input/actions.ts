@@ -1,21 +1,19 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
-import {count, nthLongest} from "../../format";
-import type {EventAnswer, EventRef, Link, LinkedEvent, LongestAnswer, Ref, Wanted} from "../data/protocol";
+import {count} from "../../format";
+import type {EventAnswer, EventRef, Link, LinkedEvent, Ref} from "../data/protocol";
 import {stepAt, stepsOf} from "../data/steps";
-import {inFile} from "../state/held";
 import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
 import type {Model, Range, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
 import {framed, lengthOf} from "../state/viewport";
 import type {Stage} from "../stage/stage";
+import {Finder} from "./finder";
 import type {Motion} from "./motion";
 
 const kLeastPx = 6;  // an event narrower than this is zoomed to
 const kRoom = 6;     // how much of its length is shown around it then
 const kMostLinks = 200;
-const kGpuKinds = ["idle", "stream"];
-const kNoGpu = "This recording has no work on a GPU, and so none of its idle time.";
 
 // The links that the last one was one of: those of an event in one direction, of all that it has.
 interface Followed {
@@ -26,16 +24,26 @@ interface Followed {
   all: number;
 }
 
+type Which = {
+  ref: Ref
+}|{
+  table: string;
+  row: number
+};
+
 export class Actions {
-  private nth = 0;  // of L pressed again
-  private nthName: string|null = null;
-  private gapAt = 0;  // of I pressed again, in one run
-  private gapRun: RunView|null = null;
+  readonly find: Finder;
   private followed: Followed|null = null;
   private busy = 0;
 
   constructor(private readonly model: Model, private readonly stage: Stage,
-    private readonly motion: Motion, private readonly say: (text: string) => void) {}
+    private readonly motion: Motion, private readonly say: (text: string) => void) {
+    this.find = new Finder(model, {
+      last: (ask) => this.last(ask),
+      reach: (run, ref) => void this.reach(run, {ref}, true),
+      say,
+    });
+  }
 
   // Runs one question to the source after the other's place is taken: the last one wins.
   private async last<T>(ask: () => Promise<T>): Promise<T|null> {
@@ -49,10 +57,12 @@ export class Actions {
     }
   }
 
-  async select(run: RunView, which: {ref: Ref}|{
-    table: string;
-    row: number
-  }, show = false): Promise<void> {
+  async select(run: RunView, which: Which, show = false): Promise<void> {
+    this.find.forgetGaps();
+    await this.reach(run, which, show);
+  }
+
+  private async reach(run: RunView, which: Which, show: boolean): Promise<void> {
     const event = await this.last(() => run.source.call<EventAnswer>("event", which));
     if (!event) return;
     this.model.selected = {run, event};
@@ -75,15 +85,9 @@ export class Actions {
     }
   }
 
-  // L and I begin with the longest again.
-  private forgetPlaces(): void {
-    this.gapRun = null;
-    this.nthName = null;
-  }
-
   clear(): void {
     const {model} = this;
-    this.forgetPlaces();
+    this.find.forget();
     model.selected = null;
     model.links = [];
     model.changed("selection");
@@ -110,81 +114,8 @@ export class Actions {
     }
   }
 
-  // Time of the run at which a search goes on.
-  private at(run: RunView): number {
-    const {selected, view} = this.model;
-    if (selected?.run === run) return selected.event.from;
-    return (view.from + view.to) / 2 - run.offset;
-  }
-
   private get run(): RunView {
     return this.model.selected?.run ?? this.model.first;
-  }
-
-  async next(wanted: Wanted, direction: 1|- 1): Promise<void> {
-    const {run} = this;
-    const found = await this.last(() => run.source.call<{event: EventRef | null}>("next",
-                                    {...wanted, at: String(Math.round(this.at(run))), direction}));
-    if (!found) return;
-    if (found.event) return this.go(run, found.event.ref);
-    if (wanted.kind === "gap" && !this.hasGpu(run)) return this.say(kNoGpu);
-    const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
-    this.say(`${what} ${direction > 0 ? "after" : "before"} this${inFile(run.info)}.`);
-  }
-
-  // Of a text, where it is in a step that counts: what each step has takes longest in warm-up.
-  async longestInSteps(text: string): Promise<void> {
-    await this.longest({text, within: "steps"}, 0, {text});
-  }
-
-  // `otherwise`: what is asked for where there is none.
-  async longest(wanted: Wanted, nth: number, otherwise: Wanted|null = null): Promise<void> {
-    const {run} = this;
-    const ask = (one: Wanted): Promise<LongestAnswer|null> =>
-      this.last(() => run.source.call<LongestAnswer>("longest", {...one, nth}));
-    let found = await ask(wanted);
-    if (found && !found.event && otherwise) found = await ask(otherwise);
-    if (!found) return;
-    this.model.searched = null;
-    if (!found.event) {
-      this.forgetPlaces();
-      return this.say(noneOf(run, wanted, found.count, this.hasGpu(run)));
-    }
-    if (found.steps !== undefined) this.model.searched = {run, nth, ...found, event: found.event};
-    this.say(`${nthLongest(nth + 1)} of ${count(found.count)}`);
-    this.go(run, found.event.ref);
-  }
-
-  private hasGpu({info}: RunView): boolean {
-    return info.tracks.some(({kind}) => kGpuKinds.includes(kind));
-  }
-
-  nextSame(direction: 1|- 1): void {
-    void this.withName((wanted) => this.next(wanted, direction));
-  }
-
-  longestSame(): void {
-    void this.withName((wanted, name) => {
-      this.nth = name === this.nthName ? this.nth + 1 : 0;
-      this.nthName = name;
-      return this.longest(wanted, this.nth);
-    });
-  }
-
-  private async withName(then: (wanted: Wanted, name: string) => Promise<void>): Promise<void> {
-    if (!this.model.selected) return this.say("Select an event first.");
-    const {event} = this.model.selected;
-    await then({name: event.name_id, table: event.table}, event.name);
-  }
-
-  nextGap(direction: 1|- 1): void {
-    void this.next({kind: "gap"}, direction);
-  }
-
-  longestGap(): void {
-    if (this.gapRun !== this.run) this.gapAt = 0;
-    this.gapRun = this.run;
-    void this.longest({kind: "gap", within: "steps"}, this.gapAt++);
   }
 
   // Along the links of the selected event: those of later events, or of earlier ones.
@@ -298,7 +229,7 @@ export class Actions {
     const {event} = model.selected ?? {};
     const track = event && run.info.tracks.find(({id}) => id === event.track);
     const steps = (track && stepsOf(run.info, track.group)) ?? run.info.steps[0];
-    const i = stepAt(steps, this.at(run));
+    const i = stepAt(steps, this.find.at(run));
     if (i < 0) return null;
     return {
       from: steps.from[i] + run.offset,
@@ -311,13 +242,6 @@ export class Actions {
       },
     };
   }
-}
-
-function noneOf({info}: RunView, {kind}: Wanted, known: number, hasGpu: boolean): string {
-  if (kind === "gap" && !hasGpu) return kNoGpu;
-  const what = (kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name") +
-    inFile(info);
-  return known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`;
 }
 
 function onlyLink(forward: boolean, others: number): string {

@@ -19,6 +19,9 @@ function inOneUnit({columns, rows, ...table}: RangeTable): RangeTable {
   return {...table, columns: shared, rows};
 }
 
+const kMeans =
+  "Means of a step that counts (above: medians); the first row is what the others add up to.";
+
 export class ComparePanel {
   readonly element = h("div", {class: "compare-panel"});
   private readonly said = h("span", {class: "muted", role: "status"});
@@ -26,21 +29,34 @@ export class ComparePanel {
   private commands: string[] = [];
   private pairs: {a: number; b: number}[] = [];
   private asked: number|undefined;  // to align at, a step of A
+  private loaded = false;
+  private aligned: number|undefined;  // at, a step of A
 
   // `onAlign` is told the step of A to show; null: what is shown stays. `asked`: a reader typed it.
   constructor(private readonly model: Model,
     private readonly onAlign: (step: Span|null, asked: boolean) => void) {
+    this.pairs = this.sameNumbers();
+    // Steps of a long run are found after its first picture.
+    model.listen((change) => {
+      if (change === "run") this.choose();
+    });
     void this.load();
+  }
+
+  // The step of A that one of B stands below; undefined: they begin together.
+  get step(): number|undefined {
+    return this.aligned;
   }
 
   private async load(): Promise<void> {
     let shown: RangeTable[] = [];
-    let problem = "";
+    let [problem, what] = ["", ""];
     try {
-      const {tables, steps, commands} =
+      const {tables, steps, commands, problem: uncut} =
         await this.model.first.source.call<CompareAnswer>("compare");
       this.pairs = steps;
       this.commands = commands;
+      what = uncut ? `Of the whole runs: ${uncut}.` : kMeans;
       shown = tables.filter(({rows}) => rows.length > 0).map(inOneUnit);
     } catch (error) {
       problem = (error as Error).message;
@@ -50,13 +66,21 @@ export class ComparePanel {
     const parts: HTMLElement[] = [this.heads, this.form()];
     if (problem) parts.push(h("p", {class: "bad"}, problem));
     if (shown.length > 0) {
+      parts.push(h("p", {class: "muted"}, what));
       const panels = shown.map((table) => ({label: table.title, content: () => tableBox(table)}));
       parts.push(tabs("compare", panels));
     }
     this.element.replaceChildren(...parts);
-    const asked = this.pairs.find(({a}) => a === this.asked);
-    if (asked) this.align(asked);
-    else if (this.pairs.length > 0) this.align(this.pairs[Math.floor(this.pairs.length / 2)]);
+    this.loaded = true;
+    this.choose();
+  }
+
+  // Where a link, or a reader who did not wait, asked for; else in the middle of what both have.
+  private choose(): void {
+    if (this.aligned !== undefined || !this.loaded) return;
+    const {pairs} = this;
+    const pair = pairs.find(({a}) => a === this.asked) ?? pairs[pairs.length >> 1];
+    if (pair) this.align(pair);
     else this.said.textContent = "the runs have no steps in common: they begin together";
   }
 
@@ -99,8 +123,10 @@ export class ComparePanel {
   private align({a, b}: {a: number; b: number}, asked = false): void {
     const [runA, runB] = this.model.runs;
     const [stepsA, stepsB] = [runA.info.steps[0], runB.info.steps[0]];
-    const [i, j] = [stepsA.number.indexOf(a), stepsB.number.indexOf(b)];
+    const i = stepsA?.number.indexOf(a) ?? -1;
+    const j = stepsB?.number.indexOf(b) ?? -1;
     if (i < 0 || j < 0) return;
+    this.asked = this.aligned = a;
     runB.offset = stepsA.from[i] + runA.offset - stepsB.from[j];
     const [longA, longB] = [stepsA.to[i] - stepsA.from[i], stepsB.to[j] - stepsB.from[j]];
     const first = this.said.textContent === "";

@@ -156,12 +156,21 @@ export class EventPanel {
     const part = steps ? `that begin in the ${count(steps)} steps that count${
                            isPart(run.info) ? ", as far as this file has them" : ""}`
                        : whole;
-    const words = `${nthLongest(nth + 1)} of ${count(searched.count)} gaps ${part}`;
+    const letter = runLetter(this.model, run);
+    const words =
+      `${nthLongest(nth + 1)} of ${count(searched.count)} gaps${letter && ` of ${letter}`} ${part}`;
+    const longest = (searched.others ?? []).flatMap((other) => {
+      const {ref, from, to} = other.event;
+      return [
+        `; the longest of ${runLetter(this.model, other.run)}: `,
+        this.linkTo(other.run, ref, time(to - from))
+      ];
+    });
     const others =
       (outside ?? [])
         .flatMap(({event: {ref, from, to}, where}, i) => [i > 0 ? ", " : "; longer: ",
                    this.linkTo(run, ref, time(to - from)), ` ${where} at ${moment(from, 1000)}`]);
-    return h("span", {}, words, ...others);
+    return h("span", {}, words, ...others, ...longest);
   }
 
   private buttons(event: EventAnswer): HTMLElement {

@@ -1,10 +1,11 @@
-// Notes at places of the run. A server keeps them beside the recording; a page in a file keeps
-// them as long as it is open.
+// Notes at places of the run. A server keeps them beside the recording, of two runs each beside its
+// own and by its clock; a page in a file keeps them as long as it is open.
 import {h} from "../../dom";
 import {time} from "../../format";
 import type {Note, NotesAnswer} from "../data/protocol";
 import {moment} from "../draw/ruler";
-import type {Model} from "../state/model";
+import type {Model, RunView} from "../state/model";
+import {runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
 
 export class NotesPanel {
@@ -12,70 +13,84 @@ export class NotesPanel {
   private readonly list = h("ul", {class: "notes"});
   private readonly said = h("p", {class: "muted", role: "status"});
   private saving = Promise.resolve();
-  // Notes that this page has seen. The server keeps others, which another page wrote, or which were
-  // not read; those that are known and gone were deleted here.
-  private readonly known = new Set<string>();
+  // Notes that this page has seen, by run. The server keeps others, which another page wrote, or
+  // which were not read; those that are known and gone were deleted here.
+  private readonly known: Set<string>[];
 
   constructor(private readonly model: Model, private readonly go: (span: Span) => void,
     private readonly leave: () => void) {
+    this.known = model.runs.map(() => new Set());
     this.element.append(this.said, this.list);
     this.draw();
     void this.load();
   }
 
   private async load(): Promise<void> {
+    await Promise.all(this.model.runs.map((run) => this.loadOf(run)));
+    this.changed(null);
+  }
+
+  private async loadOf(run: RunView): Promise<void> {
     try {
-      const {notes, writable} = await this.model.first.source.call<NotesAnswer>("notes");
-      this.take(notes);
-      this.said.textContent = writable
-        ? ""
-        : "Notes are kept only while this page is open: there is no place to write them to.";
+      const {notes, writable} = await run.source.call<NotesAnswer>("notes");
+      this.take(run, notes);
+      if (writable) return;
+      const letter = runLetter(this.model, run);
+      this.said.textContent = `Notes${
+        letter &&
+        ` of ${
+          letter}`} are kept only while this page is open: there is no place to write them to.`;
     } catch (error) {
       this.said.textContent = (error as Error).message;
     }
-    this.changed(false);
   }
 
-  private take(notes: readonly Note[]): void {
-    const others = notes.filter(({id}) => !this.known.has(id));
-    for (const {id} of others) this.known.add(id);
-    this.model.notes = [...others, ...this.model.notes].sort((a, b) => a.from - b.from);
+  private take(run: RunView, notes: readonly Note[]): void {
+    const known = this.known[run.index];
+    const others = notes.filter(({id}) => !known.has(id));
+    for (const {id} of others) known.add(id);
+    this.model.addNotes(run, others);
   }
 
-  add(span: Span, place: Partial<Note>): void {
+  // `span` is of the axis.
+  add(run: RunView, span: Span, place: Partial<Note>): void {
     const note: Note = {
       id: `${Date.now().toString(36)}-${this.model.notes.length}`,
       text: "",
-      from: Math.round(span.from),
-      to: Math.round(span.to),
+      from: Math.round(span.from - run.offset),
+      to: Math.round(span.to - run.offset),
       ...place
     };
-    this.known.add(note.id);
-    this.model.notes.push(note);
-    this.changed(true);
+    this.known[run.index].add(note.id);
+    this.model.addNotes(run, [note]);
+    this.changed(run);
     const at = this.model.notes.indexOf(note);
     this.list.querySelectorAll<HTMLInputElement>("input")[at]?.focus();
   }
 
-  private changed(save: boolean): void {
-    this.model.notes.sort((a, b) => a.from - b.from);
+  // Those of a run, which are saved; null: what there is was read.
+  private changed(run: RunView|null): void {
+    this.model.sortNotes();
     this.draw();
     this.model.changed("notes");
-    if (save) this.save();
+    if (run) this.save(run);
   }
 
   // One after the other: the last state wins.
-  private save(): void {
-    if (this.model.first.source.isStatic) return;
+  private save(run: RunView): void {
+    if (run.source.isStatic) return;
+    const {model} = this;
+    const known = this.known[run.index];
     this.saving = this.saving.then(async () => {
       try {
-        const sent = {notes: this.model.notes, known: [...this.known]};
-        const {notes} = await this.model.first.source.call<NotesAnswer>("notes_put", sent);
+        const own = model.notes.filter((note) => model.runOfNote(note) === run);
+        const {notes} =
+          await run.source.call<NotesAnswer>("notes_put", {notes: own, known: [...known]});
         this.said.textContent = "";
-        if (notes.every(({id}) => this.known.has(id))) return;
-        this.take(notes);
+        if (notes.every(({id}) => known.has(id))) return;
+        this.take(run, notes);
         if (!this.list.contains(document.activeElement)) this.draw();  // or it takes what is typed
-        this.model.changed("notes");
+        model.changed("notes");
       } catch (error) {
         this.said.textContent = `Not saved: ${(error as Error).message}`;
       }
@@ -91,10 +106,14 @@ export class NotesPanel {
   }
 
   private item(note: Note): HTMLElement {
+    const {model} = this;
+    const run = model.runOfNote(note);
+    const letter = runLetter(model, run);
+    const when = moment(note.from, 1000) + (letter && ` of ${letter}`);
     const input = h("input", {
       type: "text",
       value: note.text,
-      "aria-label": `Note at ${moment(note.from, 1000)}`,
+      "aria-label": `Note at ${when}`,
       placeholder: "What is here?"
     });
     // At once: what is typed stays, whatever takes the field away before its end is told.
@@ -102,23 +121,23 @@ export class NotesPanel {
       note.text = input.value;
     });
     input.addEventListener("change", () => {
-      this.model.changed("notes");
-      this.save();
+      model.changed("notes");
+      this.save(run);
     });
     input.addEventListener("keydown", (event) => {
       if ((event.key !== "Enter" && event.key !== "Escape") || event.isComposing) return;
       event.preventDefault();
       this.leave();
     });
-    const go = h("button", {type: "button", class: "quiet", click: () => this.go(note)},
-      moment(note.from, 1000));
+    const go = h("button",
+      {type: "button", class: "quiet", click: () => this.go(model.spanOfNote(note))}, when);
     const drop = h("button", {
       type: "button",
       class: "quiet",
-      "aria-label": `Delete the note at ${moment(note.from, 1000)}`,
+      "aria-label": `Delete the note at ${when}`,
       click: () => {
-        this.model.notes = this.model.notes.filter((other) => other !== note);
-        this.changed(true);
+        model.notes = model.notes.filter((other) => other !== note);
+        this.changed(run);
       },
     },
       "Delete");

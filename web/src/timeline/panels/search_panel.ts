@@ -4,11 +4,12 @@ import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
 import {searchedStep} from "../data/steps";
 import {heldStepsText, inFile, isPart, lackOfSteps} from "../state/held";
-import type {Model} from "../state/model";
+import type {Density, Model, RunView} from "../state/model";
+import {runLetter} from "../state/places";
 
 export interface SearchActions {
-  next(wanted: Wanted, direction: 1|- 1): void;
-  longest(wanted: Wanted, nth: number): void;
+  next(wanted: Wanted, direction: 1|- 1, run?: RunView): void;
+  longest(wanted: Wanted, run: RunView): void;
   leave(): void;
   show(): void;  // the panel
   step(number: number): void;
@@ -16,6 +17,17 @@ export interface SearchActions {
 
 const kSettleMs = 120;
 const kBins = 1024;
+
+// What was found in a run.
+interface RunFound {
+  run: RunView;
+  answer: FindAnswer;
+}
+
+interface Row {
+  found: RunFound;
+  match: Match;
+}
 
 export class SearchPanel {
   readonly input: HTMLInputElement;
@@ -71,22 +83,19 @@ export class SearchPanel {
       this.draw(null);
       return;
     }
-    const {source, info} = model.first;
     try {
-      const [answer, density] = await Promise.all([
-        source.call<FindAnswer>("find", {text}, abort.signal),
-        source.call<{bins: number[]; most: number}>("density", {
-          text,
-          from: String(info.from),
-          to: String(Math.max(info.to, info.from + 1)),
-          bins: kBins
-        },
-          abort.signal),
-      ]);
+      const found =
+        await Promise.all(model.runs.map((run) => this.findIn(run, text, abort.signal)));
       if (abort.signal.aborted) return;
-      model.found = {text, events: answer.events, ...density};
+      const density = found.map((one) => one.density);
+      model.found = {
+        text,
+        events: density.reduce((sum, {events}) => sum + events, 0),
+        density,
+        most: Math.max(...found.map(({most}) => most)),
+      };
       model.changed("search");
-      this.draw(answer);
+      this.draw(found);
       if (show) this.actions.show();
     } catch (error) {
       if (!abort.signal.aborted)
@@ -94,34 +103,62 @@ export class SearchPanel {
     }
   }
 
-  private draw(answer: FindAnswer|null): void {
-    if (!answer) {
+  private async findIn(run: RunView, text: string, signal: AbortSignal): Promise < RunFound&{
+    density: Density;
+    most: number
+  }
+  > {
+    const {source, info} = run;
+    const [from, to] = [info.from, Math.max(info.to, info.from + 1)];
+    const [answer, {bins, most}] = await Promise.all([
+      source.call<FindAnswer>("find", {text}, signal),
+      source.call<{bins: number[]; most: number}>(
+        "density", {text, from: String(from), to: String(to), bins: kBins}, signal),
+    ]);
+    return {run, answer, density: {run, events: answer.events, bins, from, to}, most};
+  }
+
+  private draw(found: RunFound[]|null): void {
+    if (!found) {
       this.element.replaceChildren(h("p", {class: "muted"},
         "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, Shift+Enter to the previous one."));
       return;
     }
     const step = searchedStep(this.input.value);
     const steps = step === undefined ? [] : [this.stepLine(step)];
-    if (answer.matches.length === 0) {
+    if (found.every(({answer}) => answer.matches.length === 0)) {
       const none = h("p", {role: "status"}, this.noneText());
       this.element.replaceChildren(...(steps.length > 0 ? steps : [none]));
       return;
     }
-    const head = ["Name", "Kind", "Events", "Time", "Share", "Longest"].map(
-      (label, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, label));
-    // Of several names some lie within others.
-    const several = answer.matches.length > 1;
-    const words =
-      `${plural(answer.events, "event")}${inFile(this.model.first.info)}, ${time(answer.total)} ${
-        several ? "as a sum over names (one may run within another)" : "together"}` +
-      (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
+    const two = found.length > 1;
+    const labels = ["Name", "Kind", "Events", "Time", "Share", "Longest"];
+    const head =
+      (two ? ["Run", ...labels] : labels)
+        .map((label) => h("th",
+               {scope: "col", class: ["Run", "Name", "Kind"].includes(label) ? "text" : "real"},
+               label));
+    const words = found.map((one) => this.wordsOf(one)).join(". ") +
+      (two ? ". The strip on top shows where those of both are." : "");
     this.element.replaceChildren(...steps, h("p", {role: "status"}, words),
       h("table", {}, h("thead", {}, h("tr", {}, ...head)),
-        h("tbody", {}, ...answer.matches.map((match) => this.row(match, answer)))));
+        h("tbody", {}, ...rowsOf(found).map((row) => this.row(row)))));
+  }
+
+  private wordsOf({run, answer}: RunFound): string {
+    const letter = runLetter(this.model, run);
+    const whose = letter && `${letter}: `;
+    if (answer.matches.length === 0) return `${whose}none`;
+    // Of several names some lie within others.
+    const several = answer.matches.length > 1;
+    return `${whose}${plural(answer.events, "event")}${inFile(run.info)}, ${time(answer.total)} ${
+             several ? "as a sum over names (one may run within another)" : "together"}` +
+      (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
   }
 
   private noneText(): string {
-    const {info} = this.model.first;
+    const {runs, first: {info}} = this.model;
+    if (runs.length > 1) return "No event of either run has this in its name.";
     if (!isPart(info)) return "No event has this in its name.";
     return `No event in this file has this in its name: it holds ${heldStepsText(info)}.`;
   }
@@ -135,19 +172,34 @@ export class SearchPanel {
       ".");
   }
 
-  private row(match: Match, answer: FindAnswer): HTMLElement {
+  private row({found: {run, answer}, match}: Row): HTMLElement {
+    const letter = runLetter(this.model, run);
+    const of = letter && ` of ${letter}`;
     const button = (label: string|HTMLElement, name: string, click: () => void): HTMLElement =>
       h("button", {type: "button", class: "link", "aria-label": name, click}, label);
     const {name, table} = match;
-    const kind = this.model.first.info.tables.find(({key}) => key === table)?.title ?? "";
-    return h("tr", {},
+    const kind = run.info.tables.find(({key}) => key === table)?.title ?? "";
+    return h("tr", {}, letter ? h("td", {class: "text"}, h("b", {class: "run"}, letter)) : null,
       h("td", {class: "text"},
-        button(
-          longName(match.text), `Next ${match.text}`, () => this.actions.next({name, table}, 1))),
+        button(longName(match.text), `Next ${match.text}${of}`,
+          () => this.actions.next({name, table}, 1, run))),
       h("td", {class: "text muted"}, kind), h("td", {}, count(match.count)),
       h("td", {}, time(match.total)), h("td", {}, percent(match.total, answer.total)),
       h("td", {},
-        button(time(match.longest), `Longest ${match.text}`,
-          () => this.actions.longest({name, table}, 0))));
+        button(time(match.longest), `Longest ${match.text}${of}`,
+          () => this.actions.longest({name, table}, run))));
   }
+}
+
+// By time; what both runs have stands together.
+export function rowsOf(found: readonly RunFound[]): Row[] {
+  const rows = found.flatMap((one) => one.answer.matches.map((match) => ({found: one, match})));
+  if (found.length < 2) return rows;
+  const keyOf = ({match: {text, table}}: Row): string => `${table} ${text}`;
+  const most = new Map<string, number>();
+  for (const row of rows)
+    most.set(keyOf(row), Math.max(most.get(keyOf(row)) ?? 0, row.match.total));
+  const place = (row: Row): number => most.get(keyOf(row))!;
+  return rows.sort((a, b) => place(b) - place(a) || keyOf(a).localeCompare(keyOf(b)) ||
+      a.found.run.index - b.found.run.index);
 }

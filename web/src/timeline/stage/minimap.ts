@@ -84,13 +84,16 @@ export class Minimap {
   private drawDensity(target: CanvasRenderingContext2D, inks: Inks, top: number): void {
     const {found} = this.model;
     if (!found || found.most === 0) return;
-    const each = this.layer.width / found.bins.length;
     target.fillStyle = inks.page.bad;
-    found.bins.forEach((count, i) => {
-      if (count === 0) return;
-      const height = Math.max(2, (count / found.most) * (kDensity - 1));
-      target.fillRect(i * each, top + kDensity - height, Math.max(1, each), height);
-    });
+    for (const {run, bins, from, to} of found.density) {
+      const [begin, end] = [this.xOf(from + run.offset), this.xOf(to + run.offset)];
+      const each = (end - begin) / bins.length;
+      bins.forEach((count, i) => {
+        if (count === 0) return;
+        const height = Math.max(2, (count / found.most) * (kDensity - 1));
+        target.fillRect(begin + i * each, top + kDensity - height, Math.max(1, each), height);
+      });
+    }
   }
 
   private drawWindow(target: CanvasRenderingContext2D, inks: Inks): void {

@@ -17,7 +17,7 @@ export function drawOverlay(
   layer.hide();
   if (empty) return;
   for (const note of model.notes)
-    line(target, view.x(note.from), layer.height, inks.page.bad, [2, 3]);
+    line(target, view.x(model.spanOfNote(note).from), layer.height, inks.page.bad, [2, 3]);
   if (model.mark) shade(target, model, model.mark, layer, markInk(model, inks));
   if (model.range) shade(target, model, model.range, layer, inks.page.accent);
   if (hover) outline(target, model, lanes, {...hover, track: hover.track.id}, inks.page.text, 1);

@@ -76,7 +76,7 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
 function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
   const {view} = model;
   for (const note of model.notes) {
-    const x = Math.round(view.x(note.from));
+    const x = Math.round(view.x(model.spanOfNote(note).from));
     target.fillStyle = inks.page.bad;
     target.beginPath();
     target.moveTo(x, 0);

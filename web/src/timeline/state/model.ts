@@ -48,11 +48,18 @@ export interface Range extends Span {
   steps?: {first: number; last: number; of?: string; process?: number};
 }
 
+// Where in a run what was searched lies.
+export interface Density extends Span {
+  run: RunView;
+  events: number;
+  bins: number[];  // from `from` to `to`, by the run's own clock
+}
+
 export interface Found {
   text: string;
   events: number;
-  bins: number[];  // over the whole run
-  most: number;
+  density: Density[];  // of each run
+  most: number;        // in one bin
 }
 
 // The gap that was asked for last, and what was searched for it.
@@ -60,6 +67,7 @@ export interface Searched extends LongestAnswer {
   run: RunView;
   nth: number;
   event: EventRef;
+  others?: {run: RunView; event: EventRef}[];  // the longest of other runs that were asked too
 }
 
 export type Change =
@@ -84,7 +92,8 @@ export class Model {
   mark: Span|null = null;  // temporary
   found: Found|null = null;
   searched: Searched|null = null;
-  notes: Note[] = [];
+  notes: Note[] = [];  // of all runs, each by its own run's clock
+  private readonly runsOfNotes = new WeakMap<Note, RunView>();
   private readonly listeners: ((change: Change) => void)[] = [];
 
   constructor(public runs: RunView[], public tracks: Track[], public whole: Span) {
@@ -112,6 +121,26 @@ export class Model {
 
   runOf(track: Track): RunView {
     return this.runs[track.run];
+  }
+
+  addNotes(run: RunView, notes: readonly Note[]): void {
+    for (const note of notes) this.runsOfNotes.set(note, run);
+    this.notes.push(...notes);
+    this.sortNotes();
+  }
+
+  sortNotes(): void {
+    this.notes.sort((a, b) => this.spanOfNote(a).from - this.spanOfNote(b).from);
+  }
+
+  runOfNote(note: Note): RunView {
+    return this.runsOfNotes.get(note) ?? this.first;
+  }
+
+  // On the axis.
+  spanOfNote(note: Note): Span {
+    const {offset} = this.runOfNote(note);
+    return {from: note.from + offset, to: note.to + offset};
   }
 
   show({from, to}: Span): void {

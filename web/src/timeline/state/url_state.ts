@@ -9,13 +9,15 @@ export interface UrlState {
   step?: number;
   at?: number;
   find?: string;
-  sel?: {table: string; row: number};
+  sel?: {table: string; row: number; run?: number};
+  hashb?: string;  // of the second of two runs
+  align?: number;  // the step of the first run that the second's stands below
   range?: [number, number];
   pin?: number[];   // track ids
   open?: number[];  // unfolded; negative - 1: folded
 }
 
-const kNumbers = ["from", "to", "step", "at"] as const;
+const kNumbers = ["from", "to", "step", "at", "align"] as const;
 
 export function parseUrl(fragment: string): UrlState {
   const state: UrlState = {};
@@ -28,12 +30,12 @@ export function parseUrl(fragment: string): UrlState {
     const value = fields.get(key);
     if (value && Number.isFinite(Number(value))) state[key] = Number(value);
   }
-  for (const key of ["token", "hash", "find"] as const) {
+  for (const key of ["token", "hash", "hashb", "find"] as const) {
     const value = fields.get(key);
     if (value) state[key] = value;
   }
-  const sel = /^(\w+):(\d+)$/.exec(fields.get("sel") ?? "");
-  if (sel) state.sel = {table: sel[1], row: Number(sel[2])};
+  const sel = /^(B:)?(\w+):(\d+)$/.exec(fields.get("sel") ?? "");
+  if (sel) state.sel = {table: sel[2], row: Number(sel[3]), ...(sel[1] ? {run: 1} : {})};
   const range = numbers(fields.get("range"), "-");
   if (range?.length === 2) state.range = [range[0], range[1]];
   state.pin = numbers(fields.get("pin"), ",");
@@ -62,12 +64,14 @@ export function formatUrl(state: UrlState): string {
       fields.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",")}`);
   };
   add("hash", state.hash);
+  add("hashb", state.hashb);
+  add("align", state.align);
   add("from", state.from === undefined ? undefined : Math.round(state.from));
   add("to", state.to === undefined ? undefined : Math.round(state.to));
   add("step", state.step);
   add("at", state.at);
   add("find", state.find);
-  if (state.sel) add("sel", `${state.sel.table}:${state.sel.row}`);
+  if (state.sel) add("sel", `${state.sel.run ? "B:" : ""}${state.sel.table}:${state.sel.row}`);
   if (state.range) add("range", state.range.map((time) => Math.round(time)).join("-"));
   add("pin", state.pin?.join(","));
   add("open", state.open?.join(","));

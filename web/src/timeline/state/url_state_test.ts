@@ -27,3 +27,15 @@ test("the command line's fields", () => {
   assert.equal(state.step, 13);
   assert.equal(state.at, 1_234_000_000);
 });
+
+test("of two runs their alignment and a selection in the second", () => {
+  const text = "#hash=9f2c4d0a11223344&hashb=8f2c4d0a11223344&align=40&sel=B:kernels:5";
+  const state = {
+    hash: "9f2c4d0a11223344",
+    hashb: "8f2c4d0a11223344",
+    align: 40,
+    sel: {table: "kernels", row: 5, run: 1},
+  };
+  assert.deepEqual(JSON.parse(JSON.stringify(parseUrl(text))), state);
+  assert.equal(formatUrl(state), text);
+});

@@ -1,0 +1,197 @@
+// Goes to the next, or the longest, event of a name or a kind. Of two runs it looks in that of the
+// selected event, without one in both, and says of which run it found something.
+import {count, nthLongest} from "../../format";
+import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
+import {inFile} from "../state/held";
+import type {Model, RunView} from "../state/model";
+import {runLetter} from "../state/places";
+
+const kGpuKinds = ["idle", "stream"];
+const kGaps: Wanted = {
+  kind: "gap",
+  within: "steps"
+};
+
+interface Found {
+  run: RunView;
+  answer: LongestAnswer;
+}
+
+// The longest gaps of a run, one after the other; of which run is known with the first.
+interface Gaps {
+  run: RunView|null;
+  nth: number;
+}
+
+export interface FinderActions {
+  // Asks; null: something else was asked meanwhile, or there is no answer.
+  last<T>(ask: () => Promise<T>): Promise<T|null>;
+  reach(run: RunView, ref: Ref): void;  // selects it, and brings it into view
+  say(text: string): void;
+}
+
+export class Finder {
+  private nth = 0;  // of L pressed again
+  private nthName: string|null = null;
+  private gaps: Gaps|null = null;  // of I pressed again
+
+  constructor(private readonly model: Pick<Model, "runs"|"selected"|"found"|"view"|"searched">,
+    private readonly actions: FinderActions) {}
+
+  // I begins with the longest again.
+  forgetGaps(): void {
+    this.gaps = null;
+  }
+
+  // L too.
+  forget(): void {
+    this.gaps = null;
+    this.nthName = null;
+  }
+
+  // Time of the run at which a search goes on.
+  at(run: RunView): number {
+    const {selected, view} = this.model;
+    const on = selected ? selected.event.from + selected.run.offset : (view.from + view.to) / 2;
+    return on - run.offset;
+  }
+
+  // Those that a search is for. Of a text that is only in others, these.
+  private runsFor({text}: Wanted): RunView[] {
+    const {runs, selected, found} = this.model;
+    if (!selected) return runs;
+    if (!text || found?.text !== text) return [selected.run];
+    const having = found.density.filter(({events}) => events > 0).map(({run}) => run);
+    return having.length === 0 || having.includes(selected.run) ? [selected.run] : having;
+  }
+
+  // Of several runs the nearest on the axis.
+  async next(wanted: Wanted, direction: 1|- 1, runs = this.runsFor(wanted)): Promise<void> {
+    const {actions} = this;
+    const ask = async(run: RunView): Promise<{run: RunView; event: EventRef | null}> => {
+      const at = String(Math.round(this.at(run)));
+      const {event} =
+        await run.source.call<{event: EventRef | null}>("next", {...wanted, at, direction});
+      return {run, event};
+    };
+    const found = await actions.last(() => Promise.all(runs.map(ask)));
+    if (!found) return;
+    const near = ({run, event}: {run: RunView; event: EventRef | null}): number =>
+      event ? direction * (event.from + run.offset) : Number.MAX_VALUE;
+    const [{run, event}] = found.sort((a, b) => near(a) - near(b));
+    this.forgetGaps();
+    if (event) return actions.reach(run, event.ref);
+    if (wanted.kind === "gap" && !runs.some(hasGpu)) return actions.say(this.noGpu(runs));
+    const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
+    const where = inFile(run.info) + this.of(runs);
+    actions.say(`${what} ${direction > 0 ? "after" : "before"} this${where}.`);
+  }
+
+  nextSame(direction: 1|- 1): void {
+    const {selected} = this.model;
+    if (!selected) return this.actions.say("Select an event first.");
+    const {run, event: {name_id: name, table}} = selected;
+    void this.next({name, table}, direction, [run]);
+  }
+
+  longestSame(): void {
+    const {selected} = this.model;
+    if (!selected) return this.actions.say("Select an event first.");
+    const {run, event: {name, name_id: id, table}} = selected;
+    const called = `${run.index} ${name}`;
+    this.nth = called === this.nthName ? this.nth + 1 : 0;
+    this.nthName = called;
+    void this.longest({name: id, table}, this.nth, [run]);
+  }
+
+  // `inSteps`: where it is in a step that counts, as what each step has takes longest in warm-up.
+  private async ask(run: RunView, wanted: Wanted, nth: number, inSteps = false): Promise<Found> {
+    const call = (one: Wanted): Promise<LongestAnswer> =>
+      run.source.call<LongestAnswer>("longest", {...one, nth});
+    let answer = await call(inSteps ? {...wanted, within: "steps"} : wanted);
+    if (inSteps && !answer.event) answer = await call(wanted);
+    return {run, answer};
+  }
+
+  private askAll(
+    runs: readonly RunView[], wanted: Wanted, nth: number, inSteps = false): Promise<Found[]|null> {
+    return this.actions.last(async () => {
+      const found = await Promise.all(runs.map((run) => this.ask(run, wanted, nth, inSteps)));
+      return found.sort((a, b) => lengthIn(b) - lengthIn(a));
+    });
+  }
+
+  // Of several runs the longest of all.
+  async longest(
+    wanted: Wanted, nth: number, runs = this.runsFor(wanted), inSteps = false): Promise<void> {
+    this.forgetGaps();
+    const found = await this.askAll(runs, wanted, nth, inSteps);
+    if (!found) return;
+    this.model.searched = null;
+    if (!found[0].answer.event) this.sayNone(runs, wanted, found);
+    else this.show(found[0], nth);
+  }
+
+  // After the last gap the longest again.
+  async longestGap(): Promise<void> {
+    const {model} = this;
+    const gaps = this.gaps ??= {run: model.selected?.run ?? null, nth: -1};
+    let nth = ++gaps.nth;
+    const runs = gaps.run ? [gaps.run] : model.runs;
+    let found = await this.askAll(runs, kGaps, gaps.run ? nth : 0);
+    if (!found || this.gaps !== gaps) return;
+    const {run} = found[0];
+    const others = found.slice(1);
+    if (!gaps.run && nth > 0) found = await this.askAll([run], kGaps, nth);
+    if (found && nth > 0 && !found[0].answer.event) {
+      nth = gaps.nth = 0;
+      found = await this.askAll([run], kGaps, nth);
+    }
+    if (!found || this.gaps !== gaps) return;
+    model.searched = null;
+    if (!found[0].answer.event) return this.sayNone(runs, kGaps, found);
+    gaps.run = run;
+    this.show(found[0], nth, others);
+  }
+
+  private show({run, answer}: Found, nth: number, others: readonly Found[] = []): void {
+    const {event, steps} = answer;
+    if (!event) return;
+    const longest =
+      others.flatMap((one) => one.answer.event ? [{run: one.run, event: one.answer.event}] : []);
+    if (steps !== undefined) this.model.searched = {...answer, run, nth, event, others: longest};
+    this.actions.say(`${nthLongest(nth + 1)} of ${count(answer.count)}${this.of([run])}`);
+    this.actions.reach(run, event.ref);
+  }
+
+  // " of B" of two runs.
+  private of(runs: readonly RunView[]): string {
+    const {model} = this;
+    return runs.length < model.runs.length ? ` of ${runLetter(model, runs[0])}` : "";
+  }
+
+  private noGpu(runs: readonly RunView[]): string {
+    const one = runLetter(this.model, runs[0]) || "This recording";
+    const has = runs.length > 1 ? "These recordings have" : `${one} has`;
+    return `${has} no work on a GPU, and so none of its idle time.`;
+  }
+
+  private sayNone(runs: readonly RunView[], {kind}: Wanted, found: readonly Found[]): void {
+    this.forget();
+    if (kind === "gap" && !runs.some(hasGpu)) return this.actions.say(this.noGpu(runs));
+    const known = found.reduce((sum, {answer}) => sum + answer.count, 0);
+    const what =
+      (kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name") +
+      inFile(runs[0].info) + this.of(runs);
+    this.actions.say(
+      known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`);
+  }
+}
+
+function lengthIn({answer: {event}}: Found): number {
+  return event ? event.to - event.from : -1;
+}
+
+function hasGpu({info}: RunView): boolean {
+  return info.tracks.some(({kind}) => kGpuKinds.includes(kind));
+}

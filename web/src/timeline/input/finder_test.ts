@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
+import type {Model, RunView, Selected} from "../state/model";
+import {Finder} from "./finder";
+
+const kHash = "9f2c4d0a11223344";
+
+interface Gap {
+  from: number;
+  length: number;
+}
+
+function eventOf({from, length}: Gap, ref: Ref): EventRef {
+  const name = "idle: data loading";
+  return {ref, name, name_id: 1, table: "gpu_idle", from, to: from + length, track: 0, depth: 0};
+}
+
+// A run whose gaps have their place in the list as ref.
+function run(index: number, offset: number, gaps: Gap[]): RunView {
+  const events = gaps.map(eventOf);
+  const byLength = [...events].sort((a, b) => b.to - b.from - (a.to - a.from));
+  const answers: Record<string, (request: never) => unknown> = {
+    longest: ({nth}: Wanted&{nth: number}): LongestAnswer =>
+      ({event: byLength[nth] ?? null, count: events.length, steps: 3, outside: []}),
+    next: ({at, direction}: {at: string; direction: number}) => ({
+      event: (direction > 0 ? events : [...events].reverse())
+               .find(({from}) => direction * (from - Number(at)) > 0) ??
+        null
+    }),
+  };
+  const info = {hash: kHash, steps: [], tracks: [{kind: "idle"}], static: undefined};
+  const source = {call: async (name: string, request: object) => answers[name](request as never)};
+  return {index, offset, info, source} as unknown as RunView;
+}
+
+// Presses and the refs they lead to, as "B2".
+function looking(runs: RunView[], selected: Selected|null = null) {
+  const model = {runs, selected, found: null, view: {from: 0, to: 100}, searched: null} as
+    unknown as Model;
+  const said: string[] = [];
+  let asked = 0;
+  const finder = new Finder(model, {
+    last: async (ask) => {
+      const mine = ++asked;
+      const answer = await ask();
+      return mine === asked ? answer : null;
+    },
+    reach: (of, ref) => {
+      model.selected = {run: of, event: {ref, from: 0}} as unknown as Selected;
+    },
+    say: (text) => said.push(text),
+  });
+  const shown = (): string =>
+    model.selected ? "AB"[model.selected.run.index] + model.selected.event.ref : "";
+  const press = async(): Promise<string> => {
+    await finder.longestGap();
+    return shown();
+  };
+  return {model, finder, said, press, shown};
+}
+
+const a = run(0, 0, [{from: 10, length: 5}, {from: 60, length: 8}]);
+const b = run(1, -1000, [{from: 1020, length: 3}, {from: 1070, length: 20}]);
+
+test("I without a selection goes to the longest gap of either run, and says whose", async () => {
+  const {model, press, said} = looking([a, b]);
+  assert.equal(await press(), "B1");
+  assert.equal(said.pop(), "longest of 2 of B");
+  assert.deepEqual(
+    model.searched?.others?.map(({run: {index}, event: {ref}}) => [index, ref]), [[0, 1]]);
+  assert.deepEqual([await press(), await press()], ["B0", "B1"]);  // after the last the longest
+});
+
+test(
+  "I counts on from the run of the selected event, and anew after another selection", async () => {
+    const {model, finder, press, said} = looking([a, b]);
+    const select = (of: RunView): void => {
+      model.selected = {run: of, event: {ref: 7, from: 0}} as unknown as Selected;
+      finder.forgetGaps();
+    };
+    select(a);
+    assert.deepEqual([await press(), await press()], ["A1", "A0"]);
+    assert.equal(said.pop(), "2nd longest of 2 of A");
+    select(b);
+    assert.deepEqual([await press(), await press(), await press()], ["B1", "B0", "B1"]);
+    model.selected = null;
+    finder.forget();
+    assert.equal(await press(), "B1");
+  });
+
+test("I twice before the first answer goes to the second gap of the run with the longest",
+  async () => {
+    const {finder, shown} = looking([a, b]);
+    await Promise.all([finder.longestGap(), finder.longestGap()]);
+    assert.equal(shown(), "B0");
+  });
+
+test("I in one run begins again behind the last", async () => {
+  const {press, said} = looking([a]);
+  assert.deepEqual([await press(), await press(), await press()], ["A1", "A0", "A1"]);
+  assert.equal(said.pop(), "longest of 2");
+});
+
+test("the next of both runs is the nearest on the axis", async () => {
+  const {model, finder, shown} = looking([a, b]);
+  await finder.next({kind: "gap"}, 1);
+  assert.equal(shown(), "A1");  // 60, after the middle of the window; B's is at 70
+  model.selected = null;
+  await finder.next({kind: "gap"}, -1);
+  assert.equal(shown(), "B0");  // at 20 on the axis
+});
