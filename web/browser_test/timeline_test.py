@@ -381,6 +381,12 @@ class Timeline(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.range?.steps?.first === 3')
         self.assertEqual(self.browser.text('.status'), '')
 
+    def test_what_is_said_of_the_first_picture_ends_with_it(self):
+        self.open('#pin=0')
+        self.wait('return /as long as most/.test(document.querySelector(".status").innerText)')
+        self.show(0, USUAL)
+        self.assertEqual(self.browser.text('.status'), '')
+
     # --- a file with a part of a run ---
 
     HOLDS = 'it holds steps 2 to 9. batchlight view made_up.batchlight shows all.'

@@ -16,6 +16,7 @@ export class Address {
   private written = "";
   private settled = false;                // the first picture is chosen
   private waiting: UrlState|null = null;  // for what is not found yet
+  private first: {said: string; from: number; to: number}|null = null;  // picture, chosen here
 
   constructor(private readonly app: App, state: UrlState) {
     this.go(state);
@@ -25,6 +26,7 @@ export class Address {
         this.waiting = null;
         this.go(waiting);
       }
+      if (change === "view") this.moved();
       if (change !== "hover" && change !== "data") this.later();
     });
   }
@@ -95,8 +97,19 @@ export class Address {
     const steps = info.steps[0];
     motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
     const [first, last] = [steps.number[at.first], steps.number[at.last]];
-    this.app.say(`Steps ${first} to ${last}, as long as most. 0 shows ${
-      isPart(info) ? "all that this file has" : "the whole run"}.`);
+    const said = `Steps ${first} to ${last}, as long as most. 0 shows ${
+      isPart(info) ? "all that this file has" : "the whole run"}.`;
+    this.first = {said, from: model.view.from, to: model.view.to};
+    this.app.say(said);
+  }
+
+  // What was said of the first picture is over when another is shown.
+  private moved(): void {
+    const {app, first} = this;
+    const {from, to} = app.model.view;
+    if (!first || (from === first.from && to === first.to)) return;
+    this.first = null;
+    if (app.status.textContent === first.said) app.say("");
   }
 
   goToStep(number: number): void {
