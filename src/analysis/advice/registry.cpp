@@ -78,8 +78,14 @@ FindingRank RankOf(const Finding& finding) {
                                                       : FindingRank::kOther;
 }
 
+// What every eager program is told stands above causes of a program's own by what it surely gains.
+double ShareInOrder(const Finding& finding) {
+  if (finding.rule != "unfused-pointwise" || finding.gain_ns <= 0) return finding.run_share;
+  return finding.run_share * (1 - finding.uncertainty_ns / finding.gain_ns);
+}
+
 bool StandsAbove(const Finding& a, const Finding& b) {
-  return a.rank != b.rank ? a.rank < b.rank : a.run_share > b.run_share;
+  return a.rank != b.rank ? a.rank < b.rank : ShareInOrder(a) > ShareInOrder(b);
 }
 
 }  // namespace

@@ -146,10 +146,13 @@ class UnusedGradientFinder {
     return known->second;
   }
 
-  // Of the innermost function around an operator that makes one.
+  // Of the innermost function around an operator that makes one. A sum in backward brings a
+  // gradient to the shape of a weight that was broadcast: a norm's, a bias.
   double WeightShareAround(OperatorCallId op) {
+    if (unheld_.empty() || op.IsNone()) return 0;
     const OperatorCallsTable& operators = store_.operator_calls;
-    for (; !unheld_.empty() && !op.IsNone(); op = operators.parent[op.row()]) {
+    if (store_.Text(operators.name[op.row()]) == "aten::sum") return 1;
+    for (; !op.IsNone(); op = operators.parent[op.row()]) {
       if (const double share = WeightShareOf(operators.name[op.row()]); share != 0) return share;
     }
     return 0;
@@ -214,7 +217,10 @@ class UnusedGradientFinder {
 
   void AddTail(size_t backward) {
     const std::vector<StringId> stepped = SteppedAfter(backward);
-    if (stepped.empty() || !IsZeroedBehind(backward)) return;
+    if (stepped.empty()) return;
+    // Gradients that are summed up may be for another step, but not those that no optimizer has.
+    const bool zeroed = IsZeroedBehind(backward);
+    if (!zeroed && unheld_.empty()) return;
     Updated& updated = UpdatedBy(stepped);
     if (updated.paths.empty()) return;
     const PhaseMark& mark = backwards_[backward];
@@ -227,7 +233,7 @@ class UnusedGradientFinder {
     const auto add = [&](const Parts& parts, int64_t Cost::*cost) {
       const auto [first, last] = Within(parts, mark.start_ns, mark.end_ns);
       for (auto part = first; part != last; ++part) {
-        if (part->start_ns < from_ns && !IsApart(part->root)) {
+        if (!zeroed || (part->start_ns < from_ns && !IsApart(part->root))) {
           AddUnheld(*part, unheld_cost_.*cost);
           continue;
         }
