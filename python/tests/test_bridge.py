@@ -431,8 +431,14 @@ if __name__ == "__main__":
             requires_grad = is_leaf = True
             grad = _version = 0
 
+            def __init__(self, count=10):
+                self.count = count
+
             def numel(self):
-                return 10
+                return self.count
+
+            def dim(self):
+                return 1
 
         class Holder:
             pass
@@ -449,7 +455,7 @@ if __name__ == "__main__":
         kept = []
         for names in optimizers:
             kept.append(Holder())
-            kept[-1].param_groups = [{"params": [parameters.get(name, object()) for name in names]}]
+            kept[-1].param_groups = [{"params": [parameters.get(name) or Parameter(int(name)) for name in names]}]
             unheld.made(kept[-1])
         for step in range(6):
             unheld.look_for_unheld("AdamW.step")
@@ -469,7 +475,13 @@ if __name__ == "__main__":
         # Another optimizer has them, or they have no gradients, or no module's parameter is an optimizer's.
         self.assertEqual(self.unheld(adapted, [adapters, ["base%d" % i for i in range(3)]]), [])
         self.assertEqual(self.unheld({"a": ["idle"], "b": ["h"]}, [["h"]]), [])
-        self.assertEqual(self.unheld(adapted, [["flat"]]), [])
+        self.assertEqual(self.unheld(adapted, [["5"]]), [])
+        # What an optimizer has besides may be a copy of one, or of all; fewer numbers are none.
+        self.assertEqual(self.unheld(adapted, [[*adapters, "10"]]), [])
+        self.assertEqual(self.unheld(adapted, [[*adapters, "31"]]), [])
+        self.assertEqual(self.unheld(adapted, [[*adapters, "5"]]), ["30 layers.*.base"])
+        # More optimizers than are known.
+        self.assertEqual(self.unheld(adapted, [adapters] * 1001), [])
 
     def test_parameters_that_the_program_updates_itself_are_not_told(self):
         def by_hand(parameters):

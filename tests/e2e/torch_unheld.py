@@ -20,12 +20,13 @@ LOOP = """
         def forward(self, x):
             for layer in self.layers: x = layer(x)
             return self.head(x)
-    def train(model, *optimizers, by_hand=()):
+    def train(model, *optimizers, by_hand=(), by_data=()):
         for _ in range(6):
             model(torch.randn(4, 8)).square().mean().backward()
             for optimizer in optimizers: optimizer.step(); optimizer.zero_grad()
             with torch.no_grad():
                 for p in by_hand: p -= 0.01 * p.grad; p.grad = None
+                for p in by_data: p.data -= 0.01 * p.grad.data; p.grad = None
         print(sum(float(p.sum()) for p in model.parameters()))
     model = Model()
     adapters = [p for name, p in model.named_parameters() if "down" in name or "up" in name]
@@ -44,8 +45,21 @@ class Unheld(TorchCase):
     def test_what_is_held_frozen_or_updated_by_hand_is_not_told(self):
         for code in ("train(model, torch.optim.SGD(adapters, 1e-3), torch.optim.SGD(rest, 1e-3))",
                      "for p in rest: p.requires_grad_(False)\\n    train(model, torch.optim.SGD(adapters, 1e-3))",
-                     "train(model, torch.optim.SGD(adapters, 1e-3), by_hand=rest)"):
+                     "train(model, torch.optim.SGD(adapters, 1e-3), by_hand=rest)",
+                     "train(model, torch.optim.SGD(adapters, 1e-3), by_data=rest)"):
             self.assertNotIn("gradients.unheld", self.said(code.replace("\\n    ", "\n")), code)
+
+    def test_what_an_optimizer_has_a_copy_of_is_not_told(self):
+        said = self.said("""
+            copies = [p.detach().double().requires_grad_() for p in rest]
+            class Mixed(torch.optim.SGD):
+                def step(self):
+                    for p, copy in zip(rest, copies): copy.grad = p.grad.double()
+                    super().step()
+                    for p, copy in zip(rest, copies): p.data.copy_(copy.data); p.grad = None
+            train(model, Mixed(copies + adapters, 1e-3))
+        """)
+        self.assertNotIn("gradients.unheld", said)
 
     def test_groups_of_parameters(self):
         said = self.said("""

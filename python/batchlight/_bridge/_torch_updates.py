@@ -9,15 +9,17 @@ The same of what no optimizer has (look_for_unheld): parameters that get gradien
 model that was not frozen while adapters learn. Property gradients.unheld: how many numbers, and the paths of their
 modules, the shortest under which nothing else is, with "*" for the numbers in it:
 "1100048384 model.layers.*.mlp, model.embed_tokens". Looked at when an optimizer steps for the second time, when all
-that learn have been made, and again at the fourth: where one was updated in between (by hand), nothing is said; nor
-where no module's parameter is an optimizer's (FSDP's flat ones, master copies).
+that learn have been made, and again at the fourth: where one was updated in between (by hand), nothing is said. That
+shows in its version, but not where it goes through .data or a kernel of a package: in the CPU's memory some numbers
+are compared as well, and nothing is said where an optimizer has what may be a master copy: a parameter of as many
+numbers, or a flat one, that is no module's. Nor where no module's parameter is an optimizer's.
 """
 import weakref
 
 import _batchlight_native as _native
 
 from ._imports import is_of_handler
-from ._torch_unseen import unseen
+from ._torch_unseen import some_of, unseen
 
 MOST_OPTIMIZERS = 16
 MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted
@@ -135,16 +137,18 @@ def _prefixes(path):
 _MOST_MADE = 1000
 MOST_MODULES = 20_000
 _MOST_UNHELD_PATHS = 24
+_MOST_COMPARED = 256  # parameters
+_COMPARED = 64        # numbers of each
 _FIRST, _LAST = 2, 4  # steps of an optimizer
 
 _made = []          # weak references to optimizers
 _steps = {}         # name of a step -> steps that began
-_seen = None        # id of a parameter -> its version, at the first look
+_seen = None        # id of a parameter -> its version at the first look, and some of its numbers
 _looked_by = None   # name of the step that looks
 
 
 def made(optimizer):
-    if len(_made) < _MOST_MADE:
+    if len(_made) <= _MOST_MADE:
         _made.append(weakref.ref(optimizer))
 
 
@@ -159,9 +163,9 @@ def look_for_unheld(step_name):
     try:
         if steps == _FIRST:
             _looked_by = step_name
-            _seen = {id(p): p._version for p in unseen(_unheld)[0]}
+            _seen = unseen(lambda: _state(_unheld()[0]))
         elif _seen:
-            _say_unheld(*unseen(_unheld))
+            unseen(lambda: _say_unheld(*_unheld()))
     except Exception as error:  # parameters and modules may be anything
         if is_of_handler(error):
             raise
@@ -169,35 +173,60 @@ def look_for_unheld(step_name):
 
 
 def _unheld():
-    """Parameters that are unheld and have a gradient, their modules' paths, those of all other modules with
-    parameters, and whether any of them is an optimizer's."""
-    held = {id(p) for made_one in list(_made) for p in _parameters(made_one())}
-    unheld, paths, others, any_held = {}, set(), set(), False
+    """Parameters that are unheld and have a gradient, their modules' paths, and those of all other modules with
+    parameters. No parameters where that may not be so."""
+    held = {id(p): p for made_one in list(_made) for p in _parameters(made_one())}
+    unheld, paths, others, known = {}, set(), set(), set()
     for path, _, reference in list(_names.known.values())[:MOST_MODULES]:
         module = reference()
         own = [p for p in module._parameters.values() if p is not None] if module is not None else ()
-        for parameter in own:
-            any_held = any_held or id(parameter) in held
+        known.update(map(id, own))
         loose = [p for p in own if p.is_leaf and p.requires_grad and id(p) not in held and p.grad is not None]
         if loose:
             paths.add(path)
             unheld.update((id(p), p) for p in loose)
         if len(loose) < len(own):
             others.add(path)
-    return list(unheld.values()), paths, others, any_held
+    strangers = [p for key, p in held.items() if key not in known]
+    if len(_made) > _MOST_MADE or len(strangers) == len(held) or _may_be_copies(strangers, unheld.values()):
+        return [], paths, others
+    return list(unheld.values()), paths, others
+
+
+def _may_be_copies(strangers, parameters):
+    sizes = {p.numel() for p in parameters}
+    return any(p.numel() in sizes or p.dim() == 1 and p.numel() > min(sizes) for p in strangers) if sizes else False
+
+
+def _state(parameters):
+    every = len(parameters) // _MOST_COMPARED + 1
+    return {id(p): (p._version, None if place % every else _numbers_of(p)) for place, p in enumerate(parameters)}
+
+
+def _stays(parameter):
+    version, numbers = _seen.get(id(parameter), (None, None))
+    return version == parameter._version and (numbers is None or numbers == _numbers_of(parameter))
+
+
+def _numbers_of(parameter):
+    try:
+        return some_of(parameter, _COMPARED).tobytes()
+    except Exception as error:  # of a GPU, or what no memory can be read of
+        if is_of_handler(error):
+            raise
+        return None
 
 
 def _parameters(optimizer):
     return [p for group in getattr(optimizer, "param_groups", ()) for p in group["params"]]
 
 
-def _say_unheld(parameters, paths, others, any_held):
-    stay = [p for p in parameters if _seen.get(id(p)) == p._version]
-    if not any_held or len(stay) < len(parameters) or not stay:  # a part that changes: by hand, nobody knows which
+def _say_unheld(parameters, paths, others):
+    if not parameters or not all(map(_stays, parameters)):  # a part that changes: by hand, nobody knows which
         return
     told = shortest(paths, others)
     if 0 < len(told) <= _MOST_UNHELD_PATHS:
-        _native.property("gradients.unheld", "%d %s" % (sum(p.numel() for p in stay), ", ".join(told)))
+        _native.property("gradients.unheld", "%d %s" % (sum(p.numel() for p in parameters), ", ".join(told)))
 
 
 def shortest(paths, others):

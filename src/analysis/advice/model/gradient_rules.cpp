@@ -95,7 +95,8 @@ void UnheldGradients(const RunMeasures& run, Findings* findings) {
               "half of the "
               "backward of each linear layer and convolution, and memory for all of them.",
        .action = "Call requires_grad_(False) on what stays as it is, before adapters or a head are "
-                 "added; or give these parameters to the optimizer, if they were forgotten.",
+                 "added; or give these parameters to the optimizer, if they were forgotten. Not if "
+                 "the program reads these gradients, or updates the weights through .data.",
        .gain_ns = gain_ns * kUnusedGradientsGain,
        .uncertainty_ns = gain_ns * kUnheldUncertainty,
        .evidence = {{.kind = "phase", .name = "backward", .per_step_ns = unheld_ns}},

@@ -51,7 +51,8 @@ Optimizer OptimizerOf(const RunMeasures& run) {
 }
 
 // Groups of parameters, and of these how many differ in their options. Property
-// "optimizer.groups.<name of its step>": "161 2".
+// "optimizer.groups.<name of its step>": "161 2". One that goes through its parameters one by one,
+// as most classes of programs do, gains nothing by fewer groups.
 struct ParameterGroups {
   uint32_t all = 1;
   uint32_t different = 1;
@@ -60,6 +61,7 @@ struct ParameterGroups {
 };
 
 ParameterGroups GroupsOf(const RunMeasures& run, const Optimizer& optimizer) {
+  if (optimizer.is_other()) return {};
   const std::string key = "optimizer.groups." + std::string(optimizer.step);
   const std::string_view text = run.store->Property(key, run.steps.Main()->process);
   ParameterGroups groups;

@@ -115,6 +115,10 @@ TEST(OptimizerRules, GroupsOfEqualOptionsAreToldBeforeFusing) {
     EXPECT_EQ(testing::FindRule(few, "optimizer-groups"), nullptr) << groups;
     EXPECT_NE(testing::FindRule(few, "unfused-optimizer"), nullptr) << groups;
   }
+  // It may launch for each parameter, in whatever group.
+  const std::vector<Finding> own = AllOnGpu("Optimizer.step#LARS.step", false, "161 2");
+  EXPECT_EQ(testing::FindRule(own, "optimizer-groups"), nullptr);
+  EXPECT_NE(testing::FindRule(own, "unfused-optimizer"), nullptr);
 }
 
 TEST(OptimizerRules, OneThatWaitsForEachParameterKeepsTheLoopFromRunningAhead) {
