@@ -1,15 +1,25 @@
 // A program that does what timers and their signal could disturb, for the tests of samples that are
 // taken by them. Each mode prints what it saw, which must be what it sees alone:
 //
-//   timer_program calls SECONDS  burns between blocking calls, and counts those that were
-//   interrupted timer_program threads COUNT  threads one after the other, which burn 10 ms each and
-//   end in three ways timer_program many COUNT     threads at the same time timer_program small a
-//   thread with the smallest stack burns timer_program own            handles SIGURG, and sends it
-//   to itself ten times timer_program views          asks for and sets what SIGURG does, without
-//   handling it timer_program sigwait        blocks all signals, burns, and waits for the one that
-//   a child sends timer_program signalfd       the same by a descriptor timer_program prof samples
-//   itself by SIGPROF timer_program spawn PROGRAM  by vfork, posix_spawn and fork, from threads
-//   that burn
+// calls SECONDS: burns between blocking calls, and counts those that were interrupted
+//
+// threads COUNT: threads one after the other, which burn 10 ms each and end in three ways
+//
+// many COUNT: threads at the same time
+//
+// small: a thread with the smallest stack burns
+//
+// own HOW: handles SIGURG (set by HOW), and sends it to itself ten times
+//
+// views: asks for and sets what SIGURG does, without handling it
+//
+// sigwait: blocks all signals, burns, and waits for the one that a child sends
+//
+// signalfd: the same by a descriptor
+//
+// prof: samples itself by SIGPROF
+//
+// spawn PROGRAM: by vfork, posix_spawn and fork, from threads that burn
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +40,8 @@
 #include <unistd.h>
 
 extern char** environ;
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -138,16 +150,31 @@ static int Small(void) {
 static volatile sig_atomic_t handled;
 static void Handle(int number) { handled += number != 0; }
 
-static int Own(void) {
-  Burn(0.05);
-  struct sigaction before;
+int __sigaction(int number, const struct sigaction* action, struct sigaction* before);
+sighandler_t __sysv_signal(int number, sighandler_t handler);
+sighandler_t bsd_signal(int number, sighandler_t handler);
+
+static sighandler_t SetHandlerBy(const char* how) {
+  struct sigaction before = {.sa_handler = SIG_ERR};
   struct sigaction action = {.sa_handler = Handle};
-  sigaction(SIGURG, &action, &before);
+  if (strcmp(how, "signal") == 0) return signal(SIGURG, Handle);
+  if (strcmp(how, "sysv_signal") == 0) return sysv_signal(SIGURG, Handle);
+  if (strcmp(how, "__sysv_signal") == 0) return __sysv_signal(SIGURG, Handle);
+  if (strcmp(how, "bsd_signal") == 0) return bsd_signal(SIGURG, Handle);
+  if (strcmp(how, "ssignal") == 0) return ssignal(SIGURG, Handle);
+  if (strcmp(how, "sigset") == 0) return sigset(SIGURG, Handle);
+  (strcmp(how, "__sigaction") == 0 ? __sigaction : sigaction)(SIGURG, &action, &before);
+  return before.sa_handler;
+}
+
+static int Own(const char* how) {
+  Burn(0.05);
+  const sighandler_t before = SetHandlerBy(how);
   for (int i = 0; i < 10; ++i) {
     Burn(0.02);
     raise(SIGURG);
   }
-  printf("%d handled, default before: %d\n", (int)handled, before.sa_handler == SIG_DFL);
+  printf("%d handled, default before: %d\n", (int)handled, before == SIG_DFL);
   return 0;
 }
 
@@ -260,7 +287,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "threads") == 0) return Threads(atoi(word));
   if (strcmp(what, "many") == 0) return Many(atoi(word));
   if (strcmp(what, "small") == 0) return Small();
-  if (strcmp(what, "own") == 0) return Own();
+  if (strcmp(what, "own") == 0) return Own(word);
   if (strcmp(what, "views") == 0) return Views();
   if (strcmp(what, "sigwait") == 0) return Sigwait();
   if (strcmp(what, "signalfd") == 0) return Signalfd();

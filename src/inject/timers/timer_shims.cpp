@@ -31,10 +31,20 @@ using SignalfdFunction = int(int, const sigset_t*, int);
 constinit SigactionFunction* g_next_sigaction = nullptr;
 constinit CreateFunction* g_next_create = nullptr;
 constinit SignalFunction* g_next_signal = nullptr;
+constinit SigactionFunction* g_next_own_sigaction = nullptr;
+constinit SignalFunction* g_next_sysv_signal = nullptr;
+constinit SignalFunction* g_next_own_sysv_signal = nullptr;
+constinit SignalFunction* g_next_bsd_signal = nullptr;
+constinit SignalFunction* g_next_ssignal = nullptr;
+constinit SignalFunction* g_next_sigset = nullptr;
 constinit WaitFunction* g_next_sigwait = nullptr;
 constinit WaitInfoFunction* g_next_sigwaitinfo = nullptr;
 constinit TimedWaitFunction* g_next_sigtimedwait = nullptr;
 constinit SignalfdFunction* g_next_signalfd = nullptr;
+
+constexpr char kHandled[] =
+    "the program handles SIGURG, which the timers of CPU samples use: it is not sampled from there "
+    "on";
 
 // A new thread's own function, on its way there.
 struct Handover {
@@ -67,6 +77,13 @@ void LeaveTo(const sigset_t* set) {
   StandAside(
       "the program waits for SIGURG, which the timers of CPU samples use: it is not sampled from "
       "there on");
+}
+
+// Whatever it sets by a call that hardly anybody uses, or that headers use for signal() in old
+// standards: it is left alone from there on.
+sighandler_t SetByOther(SignalFunction*& next, const char* name, int number, sighandler_t handler) {
+  if (number == kSignal && IsOn()) StandAside(kHandled);
+  return NextFunction(next, name)(number, handler);
 }
 
 // A sanitizer has functions of the same names, and must see the program's calls as they are.
@@ -110,9 +127,7 @@ BATCHLIGHT_EXPORT int sigaction(int number, const struct sigaction* action,
     const bool handles = (action->sa_flags & SA_SIGINFO) != 0 ||
                          (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
     if (handles) {
-      StandAside(
-          "the program handles SIGURG, which the timers of CPU samples use: it is not sampled from "
-          "there on");
+      StandAside(kHandled);
       return next(number, action, before);
     }
     ProgramsAction() = *action;
@@ -128,6 +143,32 @@ BATCHLIGHT_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+BATCHLIGHT_EXPORT int __sigaction(int number, const struct sigaction* action,
+                                  struct sigaction* before) noexcept {
+  if (number == kSignal && IsOn()) return sigaction(number, action, before);
+  return NextFunction(g_next_own_sigaction, "__sigaction")(number, action, before);
+}
+
+BATCHLIGHT_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
+  return SetByOther(g_next_sysv_signal, "sysv_signal", number, handler);
+}
+
+BATCHLIGHT_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+  return SetByOther(g_next_own_sysv_signal, "__sysv_signal", number, handler);
+}
+
+BATCHLIGHT_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
+  return SetByOther(g_next_bsd_signal, "bsd_signal", number, handler);
+}
+
+BATCHLIGHT_EXPORT sighandler_t ssignal(int number, sighandler_t handler) noexcept {
+  return SetByOther(g_next_ssignal, "ssignal", number, handler);
+}
+
+BATCHLIGHT_EXPORT sighandler_t sigset(int number, sighandler_t handler) noexcept {
+  return SetByOther(g_next_sigset, "sigset", number, handler);
 }
 
 BATCHLIGHT_EXPORT int sigwait(const sigset_t* set, int* number) {
