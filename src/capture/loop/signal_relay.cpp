@@ -77,7 +77,10 @@ Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
   child_changed_ = std::move(child_changed);
   loop_.Add(fd_, [this] { ReadSignals(); });
   loop_.Add(timer_fd_, [this] { PassOnWhatIsDue(); });
-  witness_.Start(program, command);
+  // A program that a script started may begin a session (inject/entry/interpose_session.cpp), which
+  // it cannot where another process is in its group. A shell's job leads its group and may not.
+  const bool leads = getpgrp() == getpid();
+  witness_.Start(leads ? program : 0, command);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   terminal_.Lend(program);
   return {};

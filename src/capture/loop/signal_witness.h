@@ -1,8 +1,8 @@
 // Tells whether a signal that the tool got was sent to the program as well. `scancel`, `pkill -f`,
 // `systemctl stop` signal every process of a job: passed on, such a signal would reach the program
 // twice. Nothing in a signal says who else got it, so a small process stands beside the program, in
-// its group, session and control group and with its command line, blocks all signals, and reports
-// the ones that it gets: whoever reaches it reached the program.
+// its session, control group and, where it may, process group, and with its command line, blocks
+// all signals, and reports the ones that it gets: whoever reaches it reached the program.
 #pragma once
 
 #include <signal.h>
@@ -21,7 +21,8 @@ class SignalWitness {
   SignalWitness& operator=(const SignalWitness&) = delete;
   ~SignalWitness() { End(); }
 
-  // Without room for a process there is no witness, and it saw nothing. It ends with this thread.
+  // `group`: 0: one of its own. Without room for a process there is no witness, and it saw nothing.
+  // It ends with this thread.
   void Start(pid_t group, const std::vector<std::string>& command);
   // Reads what it has reported. CLOCK_MONOTONIC.
   void Listen(int64_t now_ns);
