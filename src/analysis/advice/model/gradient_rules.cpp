@@ -91,9 +91,9 @@ void UnheldGradients(const RunMeasures& run, Findings* findings) {
        .seen = "The parameters of " + paths + " ask for gradients and get them, " +
                TimeOf(unheld_ns) + (run.gpu.empty() ? "" : " of the GPU") +
                " a step, and no optimizer has them: they stay as they are.",
-       .why = "Autograd computes the gradient of every parameter on its way that asks for one: "
-              "half of the "
-              "backward of each linear layer and convolution, and memory for all of them.",
+       .why =
+           "Autograd computes the gradient of every parameter on its way that asks for one: half "
+           "of the backward of each linear layer and convolution, and memory for all of them.",
        .action = "Call requires_grad_(False) on what stays as it is, before adapters or a head are "
                  "added; or give these parameters to the optimizer, if they were forgotten. Not if "
                  "the program reads these gradients, or updates the weights through .data.",

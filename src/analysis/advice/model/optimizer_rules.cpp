@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/model/phase_rows.h"
@@ -106,6 +108,44 @@ double GpuWorkOfOptimizerNs(const RunMeasures& run, double steps) {
   return double(total_ns) / std::max(1.0, steps);
 }
 
+// What steps of an optimizer that makes many kernels cost the CPU.
+struct ManyKernels {
+  double launches = 0;  // a step
+  double waits = 0;     // calls that wait for the GPU, a step
+  double ns = 0;        // a step, without a function of the program's own
+  PhaseTime time;
+
+  std::string Seen() const {
+    return "The optimizer launches " + Rounded(launches) + " kernels a step and takes the CPU " +
+           TimeOf(ns);
+  }
+  std::vector<Evidence> AsEvidence() const {
+    return {{.kind = "call", .name = "Optimizer.step", .count = time.calls, .per_step_ns = ns}};
+  }
+};
+
+std::optional<ManyKernels> FindManyKernels(const RunMeasures& run) {
+  const Store& store = *run.store;
+  uint64_t launches = 0, waiting = 0;
+  const PhaseTime time =
+      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
+        const std::string_view name = store.Text(store.api_calls.name[call]);
+        launches += IsLaunch(name);
+        waiting += IsWaitingCall(name);
+      });
+  const ManyKernels found{.launches = time.PerStep(launches),
+                          .waits = time.PerStep(waiting),
+                          .ns = time.per_step_ns() - OwnCodeInOptimizerNs(run),
+                          .time = time};
+  if (found.launches <= kOptimizerKernels || found.ns <= 0) return std::nullopt;
+  return found;
+}
+
+// What of the optimizer's time on the CPU the GPU waits for.
+double ExposedNs(const RunMeasures& run, double optimizer_ns) {
+  return optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
+}
+
 struct OptimizerGain {
   double ns = 0;
   double uncertainty_ns = 0;
@@ -117,8 +157,7 @@ struct OptimizerGain {
 OptimizerGain GainOfFusing(const RunMeasures& run, double optimizer_ns, double waits,
                            double steps) {
   if (waits < kOptimizerWaits) {
-    const double exposed_ns =
-        optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
+    const double exposed_ns = ExposedNs(run, optimizer_ns);
     return {exposed_ns * kOptimizerGain, exposed_ns * kOptimizerUncertainty};
   }
   const double removable_ns = RemovableNs(run, optimizer_ns, GpuWorkOfOptimizerNs(run, steps));
@@ -132,34 +171,24 @@ void OptimizerOfManyGroups(const RunMeasures& run, Findings* findings) {
   const Optimizer used = OptimizerOf(run);
   const ParameterGroups groups = GroupsOf(run, used);
   if (!groups.merge()) return;
-  const Store& store = *run.store;
-  uint64_t launches = 0;
-  const PhaseTime optimizer = VisitInPhase(
-      run, PhaseKind::kOptimizer, store.api_calls,
-      [&](size_t call) { launches += IsLaunch(store.Text(store.api_calls.name[call])); });
-  const double optimizer_ns = optimizer.per_step_ns() - OwnCodeInOptimizerNs(run);
-  if (optimizer.PerStep(launches) <= kOptimizerKernels || optimizer_ns <= 0) return;
+  const std::optional<ManyKernels> many = FindManyKernels(run);
+  if (!many) return;
   const double merging = 1 - double(groups.different) / groups.all;
-  const double exposed_ns =
-      optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0) * merging;
+  const double exposed_ns = ExposedNs(run, many->ns) * merging;
   findings->push_back(
       {.title = "The optimizer's parameters are in " + std::to_string(groups.all) +
                 " groups, of which " + std::to_string(groups.different) +
                 (groups.different == 1 ? " would do" : " differ"),
-       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
-               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + "; its " +
-               std::to_string(groups.all) + " groups of parameters have " +
-               std::to_string(groups.different) + " different sets of options.",
+       .seen = many->Seen() + "; its " + std::to_string(groups.all) +
+               " groups of parameters have " + std::to_string(groups.different) +
+               " different sets of options.",
        .why = "An optimizer updates one group after the other, with launches and Python of its "
               "own each; foreach and fused updates take all parameters of a group at once.",
        .action = "Put parameters with equal options (learning rate, weight decay, ...) into one "
                  "group.",
        .gain_ns = exposed_ns * kGroupsGain,
        .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
-       .evidence = {{.kind = "call",
-                     .name = "Optimizer.step",
-                     .count = optimizer.calls,
-                     .per_step_ns = optimizer_ns}},
+       .evidence = many->AsEvidence(),
        .patch = {.place = RecordedPlace(run, "site.optimizer"),
                  .diff = "-groups = [{\"params\": [p], **options(name)} for name, p in named]\n"
                          "+by_options = collections.defaultdict(list)\n"
@@ -171,27 +200,16 @@ void OptimizerOfManyGroups(const RunMeasures& run, Findings* findings) {
 
 void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
-  const Store& store = *run.store;
-  uint64_t launches = 0, waiting = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
-        const std::string_view name = store.Text(store.api_calls.name[call]);
-        launches += IsLaunch(name);
-        waiting += IsWaitingCall(name);
-      });
-  if (optimizer.PerStep(launches) <= kOptimizerKernels) return;
-  const double optimizer_ns = optimizer.per_step_ns() - OwnCodeInOptimizerNs(run);
-  if (optimizer_ns <= 0) return;
   const Optimizer used = OptimizerOf(run);
   if (GroupsOf(run, used).merge()) return;  // it makes its kernels for each group
-  const double waits = optimizer.PerStep(waiting);
-  const OptimizerGain gain = GainOfFusing(run, optimizer_ns, waits, optimizer.steps);
-  const bool waits_often = waits >= kOptimizerWaits;
+  const std::optional<ManyKernels> many = FindManyKernels(run);
+  if (!many) return;
+  const OptimizerGain gain = GainOfFusing(run, many->ns, many->waits, many->time.steps);
+  const bool waits_often = many->waits >= kOptimizerWaits;
   findings->push_back(
       {.title = "The optimizer updates each parameter with kernels of its own",
-       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
-               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) +
-               (waits_often ? "; " + Rounded(waits) + " times it waits for the GPU." : "."),
+       .seen = many->Seen() +
+               (waits_often ? "; " + Rounded(many->waits) + " times it waits for the GPU." : "."),
        .why = std::string("A fused optimizer updates all parameters in a handful "
                           "of launches") +
               (waits_often ? ", and waits for none: the next forward is launched "
@@ -200,10 +218,7 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
        .action = ActionFor(used),
        .gain_ns = gain.ns,
        .uncertainty_ns = gain.uncertainty_ns,
-       .evidence = {{.kind = "call",
-                     .name = "Optimizer.step",
-                     .count = optimizer.calls,
-                     .per_step_ns = optimizer_ns}},
+       .evidence = many->AsEvidence(),
        .patch = used.is_other() ? Patch{} : PatchOf(run, used)});
 }
 

@@ -3,7 +3,7 @@ import {rowKey} from "./answer";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, GapElsewhere, LongestAnswer, Match, RunAnswer, StepsInfo, Wanted} from "./protocol";
-import {firstEnding} from "./steps";
+import {firstEnding, groupsAround, stepsOf} from "./steps";
 import type {RowEvents} from "./view_query";
 import {firstTouching} from "./view_query";
 
@@ -177,30 +177,16 @@ export class PageSearch {
   }
 
   // The steps of the process that a track is of, else of the first one; undefined: none is known.
-  private stepsBeside(track: number): StepsInfo|undefined {
-    const {groups, steps, tracks} = this.run;
-    let group = tracks.find(({id}) => id === track)?.group ?? -1;
-    for (let hops = groups.length; group >= 0 && hops > 0; --hops) {
-      const own = steps.find((one) => one.group === group);
-      if (own) return own;
-      group = groups.find(({id}) => id === group)?.parent ?? -1;
-    }
-    return steps[0];
-  }
-
-  // Steps of one rank may be asked for (--rank): then no gap of another rank's GPU begins in one.
-  private isOfRankWithoutSteps(track: number): boolean {
-    const {groups, steps, tracks} = this.run;
-    const [main] = steps;
-    if (!main || main.rank < 0) return false;
-    let id = tracks.find((one) => one.id === track)?.group ?? -1;
-    for (let hops = groups.length; id >= 0 && hops > 0; --hops) {
-      const group = groups.find((one) => one.id === id);
-      if (!group || steps.some((one) => one.group === id)) return false;
-      if (group.rank >= 0) return group.rank !== main.rank;
-      id = group.parent;
-    }
-    return false;
+  // null: it is of a rank without steps, as those of one rank were asked for (--rank).
+  private stepsBeside(track: number): StepsInfo|undefined|null {
+    const {groups, steps: [main], tracks} = this.run;
+    const group = tracks.find(({id}) => id === track)?.group ?? -1;
+    const own = stepsOf(this.run, group);
+    if (own || !main || main.rank < 0) return own ?? main;
+    const ranks =
+      groupsAround(groups, group).map((id) => groups.find((one) => one.id === id)?.rank ?? -1);
+    const rank = ranks.find((one) => one >= 0) ?? main.rank;
+    return rank === main.rank ? main : null;
   }
 
   private longestGap(nth: number): LongestAnswer {
@@ -209,9 +195,10 @@ export class PageSearch {
     const outside: (GapElsewhere|undefined)[] = [undefined, undefined, undefined, undefined];
     const length = ({from, to}: EventRef): number => to - from;
     const steady = new Map(steps.map((one) => [one, new Set(one.steady)]));
+    const beside = new Map([...this.idle].map((track) => [track, this.stepsBeside(track)]));
     this.scan({kind: "gap"}, (place, i) => {
-      if (this.isOfRankWithoutSteps(place.track)) return;
-      const own = this.stepsBeside(place.track);
+      const own = beside.get(place.track);
+      if (own === null) return;
       const gap = this.at(place, i);
       const step = own ? placeOfStep(own, gap.from) : -1;
       if (!own || steady.get(own)!.has(step)) inside.push(gap);

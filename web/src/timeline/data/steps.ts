@@ -76,11 +76,21 @@ export function stepAt(steps: StepsInfo|undefined, time: number): number {
 
 // The steps of the process that a group is, or is in; undefined: it trains nothing.
 export function stepsOf({steps, groups}: RunAnswer, group: number): StepsInfo|undefined {
-  for (let at = group; at >= 0; at = groups.find(({id}) => id === at)?.parent ?? -1) {
-    const own = steps.find((one) => one.group === at);
+  for (const id of groupsAround(groups, group)) {
+    const own = steps.find((one) => one.group === id);
     if (own) return own;
   }
   return undefined;
+}
+
+// A group and those that it is in, from the inside outwards.
+export function groupsAround(groups: RunAnswer["groups"], group: number): number[] {
+  const around: number[] = [];
+  for (let at = group; at >= 0 && around.length < groups.length;) {
+    around.push(at);
+    at = groups.find(({id}) => id === at)?.parent ?? -1;
+  }
+  return around;
 }
 
 // "its steps go from 0 to 84", of the first training process.
