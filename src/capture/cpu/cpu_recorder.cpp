@@ -1,9 +1,5 @@
 #include "capture/cpu/cpu_recorder.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -20,8 +16,6 @@ constexpr uint64_t kMostWork = 16 << 20;
 constexpr int64_t kLongestRoundNs = 50'000'000;
 constexpr int64_t kShortestRoundNs = 5'000'000;
 constexpr int kRoundsPerRing = 3;
-// The rings must be read in time, on machines where every processor is busy.
-constexpr int kNice = -10;
 
 // CpuSwitch::kind
 constexpr uint32_t kGot = 0;
@@ -40,32 +34,10 @@ Result<std::unique_ptr<CpuRecorder>> CpuRecorder::Open(pid_t pid, const CpuOptio
       new CpuRecorder(options, std::move(events), std::move(log), collecting, user));
 }
 
-CpuRecorder::~CpuRecorder() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
 Status CpuRecorder::Start() {
-  return Contain("sampling processors (see `ulimit -u`)", [this]() -> Status {
-    thread_ = std::thread([this] { Run(); });
-    return {};
-  });
-}
-
-void CpuRecorder::Run() {
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
-  const auto round = std::chrono::nanoseconds(
+  const auto pause = std::chrono::nanoseconds(
       std::clamp(events_.ring_ns() / kRoundsPerRing, kShortestRoundNs, kLongestRoundNs));
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    Round();
-    wake_.wait_for(lock, round);
-  }
+  return thread_.Start("sampling processors", mutex_, pause, [this] { Round(); });
 }
 
 void CpuRecorder::SetCapture(uint32_t capture_index, bool collecting) {

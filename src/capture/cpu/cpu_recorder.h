@@ -2,12 +2,10 @@
 // recording: samples with their stacks, switches, names. A thread of the tool's own.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "capture/cpu/perf_events.h"
 #include "capture/cpu/perf_record.h"
 #include "capture/cpu/process_spaces.h"
+#include "capture/cpu/round_thread.h"
 #include "native/unwinder.h"
 
 namespace batchlight::capture {
@@ -29,7 +28,6 @@ class CpuRecorder {
   static Result<std::unique_ptr<CpuRecorder>> Open(pid_t pid, const CpuOptions& options,
                                                    const LiveFolder& live_folder, bool collecting,
                                                    const std::optional<FileOwner>& user);
-  ~CpuRecorder();
 
   // Starts the thread: not before the program is forked. Errors: there can be no more threads.
   Status Start();
@@ -50,7 +48,6 @@ class CpuRecorder {
         log_(std::move(log)),
         collecting_(collecting) {}
 
-  void Run();
   // Reads all rings and takes what happened up to now, in order of time. After an error no more.
   void Round();
   void TakeRings();
@@ -71,8 +68,6 @@ class CpuRecorder {
   const CpuOptions options_;
   const std::optional<FileOwner> user_;
   std::mutex mutex_;  // of all below but thread_
-  std::condition_variable wake_;
-  bool ending_ = false;
   Status failed_;
   PerfEvents events_;
   CpuLog log_;
@@ -88,7 +83,7 @@ class CpuRecorder {
   int64_t last_ns_ = 0;
   uint64_t lost_ = 0;
   uint64_t work_left_ = 0;  // of this round
-  std::thread thread_;
+  RoundThread thread_;      // goes first
 };
 
 }  // namespace batchlight::capture

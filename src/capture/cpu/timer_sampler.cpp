@@ -1,9 +1,5 @@
 #include "capture/cpu/timer_sampler.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -18,7 +14,6 @@ constexpr size_t kTimerFrames = 512;
 // As CpuRecorder's: seconds at most, of a program that means harm.
 constexpr uint64_t kTimerWork = 16 << 20;
 constexpr auto kTimerRound = std::chrono::milliseconds(20);
-constexpr int kTimerNice = -10;
 // A job of days starts millions of threads.
 constexpr size_t kMostTimedThreads = 1 << 16;
 
@@ -31,30 +26,8 @@ Result<std::unique_ptr<TimerSampler>> TimerSampler::Open(const CpuOptions& optio
   return std::unique_ptr<TimerSampler>(new TimerSampler(options, std::move(slots), std::move(log)));
 }
 
-TimerSampler::~TimerSampler() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
 Status TimerSampler::Start() {
-  return Contain("taking CPU samples (see `ulimit -u`)", [this]() -> Status {
-    thread_ = std::thread([this] { Run(); });
-    return {};
-  });
-}
-
-void TimerSampler::Run() {
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kTimerNice);
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    Round();
-    wake_.wait_for(lock, kTimerRound);
-  }
+  return thread_.Start("taking CPU samples", mutex_, kTimerRound, [this] { Round(); });
 }
 
 void TimerSampler::Round() {

@@ -2,18 +2,17 @@
 // kernel takes none for the tool, and writes them with their stacks. A thread of the tool's own.
 #pragma once
 
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "capture/cpu/cpu_log.h"
 #include "capture/cpu/mapped_code.h"
+#include "capture/cpu/round_thread.h"
 #include "capture/cpu/timer_slots.h"
 #include "native/unwinder.h"
 
@@ -24,7 +23,6 @@ class TimerSampler {
   // Before the program executes. Errors: the live folder takes no file.
   static Result<std::unique_ptr<TimerSampler>> Open(const CpuOptions& options,
                                                     const LiveFolder& live_folder);
-  ~TimerSampler();
 
   // Starts the thread: not before the program is forked. Errors: there can be no more threads.
   Status Start();
@@ -42,7 +40,6 @@ class TimerSampler {
   TimerSampler(const CpuOptions& options, TimerSlots slots, CpuLog log)
       : options_(options), slots_(std::move(slots)), log_(std::move(log)) {}
 
-  void Run();
   void Round();
   void AddSample(const TakenSample& taken);
   void AddFrames(const TakenSample& taken, format::CpuSampleRecord& sample);
@@ -52,8 +49,6 @@ class TimerSampler {
 
   const CpuOptions options_;
   std::mutex mutex_;  // of all below but thread_
-  std::condition_variable wake_;
-  bool ending_ = false;
   Status failed_;
   TimerSlots slots_;
   CpuLog log_;
@@ -65,7 +60,7 @@ class TimerSampler {
   uint32_t capture_index_ = 0;
   int64_t last_ns_ = 0;
   uint64_t work_left_ = 0;  // of this round
-  std::thread thread_;
+  RoundThread thread_;      // goes first
 };
 
 }  // namespace batchlight::capture
