@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <mutex>
-#include <optional>
 
 #include "serve/api.h"
 #include "serve/notes_file.h"
@@ -18,7 +17,7 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-constexpr size_t kMostKnown = kMostNotesBytes / 4;  // an id and its quotes each
+constexpr size_t kMostDropped = kMostNotesBytes / 4;  // an id and its quotes each
 
 // What a page adds is written to what the file holds.
 std::mutex g_writing;
@@ -48,10 +47,10 @@ HttpResponse AnswerNotes(const ApiContext&, const Snapshot& run, JsonRequest&) {
 }
 
 HttpResponse AnswerPutNotes(const ApiContext& context, const Snapshot& run, JsonRequest& request) {
-  const json* notes = request.Find("notes");
-  if (notes == nullptr) return ErrorResponse(400, "bad_request", "`notes` is missing");
-  std::optional<std::vector<std::string>> known;
-  if (request.Has("known")) known = request.Texts("known", kMostKnown);
+  const json* set = request.Find("set");
+  if (set == nullptr) return ErrorResponse(400, "bad_request", "`set` is missing");
+  std::vector<std::string> dropped;
+  if (request.Has("drop")) dropped = request.Texts("drop", kMostDropped);
   if (!request.ok()) return BadRequest(request);
   // They would stand beside another recording.
   if (const Run* served = RunOf(context, run); served && served->change() != FileChange::kNone) {
@@ -60,7 +59,7 @@ HttpResponse AnswerPutNotes(const ApiContext& context, const Snapshot& run, Json
   }
   {
     const std::lock_guard<std::mutex> lock(g_writing);
-    const Status status = WriteNotes(run.store().source, *notes, known);
+    const Status status = ChangeNotes(run.store().source, *set, dropped);
     if (!status.ok()) return NotesError(status);
   }
   return AnswerNotes(context, run, request);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -43,6 +44,28 @@ void GiveIds(json& notes) {
   }
 }
 
+void Drop(const std::vector<std::string>& ids, json& notes) {
+  const std::unordered_set<std::string_view> dropped(ids.begin(), ids.end());
+  json kept = json::array();
+  for (json& note : notes) {
+    if (!dropped.contains(IdOf(note))) kept.push_back(std::move(note));
+  }
+  notes = std::move(kept);
+}
+
+void Set(const json& set, json& notes) {
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < notes.size(); ++i) places.emplace(IdOf(notes[i]), i);
+  for (const json& note : set) {
+    const auto [place, is_new] = places.emplace(IdOf(note), notes.size());
+    if (is_new) {
+      notes.push_back(note);
+    } else {
+      notes[place->second] = note;
+    }
+  }
+}
+
 }  // namespace
 
 std::string NotesPath(const std::string& run) {
@@ -72,22 +95,16 @@ Result<json> ReadNotes(const std::string& path) {
   return found;
 }
 
-Status WriteNotes(const std::string& run, json notes,
-                  const std::optional<std::vector<std::string>>& known) {
-  if (!IsListOfNotes(notes)) return UsageError("`notes`: a list of objects");
+Status ChangeNotes(const std::string& run, const json& set,
+                   const std::vector<std::string>& dropped) {
+  if (!IsListOfNotes(set)) return UsageError("`set`: a list of objects");
   const std::string path = NotesPath(run);
   // What cannot be read as notes is not replaced either: it may be notes with a slip in them.
-  ASSIGN_OR_RETURN(const json before, ReadNotes(path));
-  std::vector<std::string> ids = known.value_or(std::vector<std::string>());
-  for (const json& note : notes) ids.emplace_back(IdOf(note));
-  std::sort(ids.begin(), ids.end());
-  for (const json& note : before) {
-    const std::string_view id = IdOf(note);
-    if (!known || std::binary_search(ids.begin(), ids.end(), id)) continue;
-    notes.push_back(note);
-  }
+  ASSIGN_OR_RETURN(json notes, ReadNotes(path));
+  Drop(dropped, notes);
+  Set(set, notes);
   const std::string text = timeline::DumpJson({{"notes", notes}}) + "\n";
-  if (text.size() > kMostNotesBytes) return UsageError("`notes`: longer than 1 MiB");
+  if (text.size() > kMostNotesBytes) return UsageError("the notes: longer than 1 MiB");
   struct stat of_run {};
   const bool known_run = stat(run.c_str(), &of_run) == 0;
   ASSIGN_OR_RETURN(AtomicFileWriter writer,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +18,11 @@ std::string NotesPath(const std::string& run);
 // The list of notes, each with an id; empty where there is no file. Errors (kInput): not a file of
 // notes, too long.
 Result<nlohmann::json> ReadNotes(const std::string& path);
-// Replaces the notes of the run's file, which others may read who may read the run. With the ids
-// that the writer has `known`, those that it never saw stay: another page wrote them. Errors:
-// kUsage for what is no list of objects or too long, kInput as above, kOutput.
-Status WriteNotes(const std::string& run, nlohmann::json notes,
-                  const std::optional<std::vector<std::string>>& known);
+// Changes the notes of the run's file, which others may read who may read the run: each of `set`
+// takes the place of the one of its id or comes after all, those of the ids `dropped` go, and the
+// rest stays as other pages wrote it. Errors: kUsage for a `set` that is no list of objects or too
+// long, kInput as above, kOutput.
+Status ChangeNotes(const std::string& run, const nlohmann::json& set,
+                   const std::vector<std::string>& dropped);
 
 }  // namespace batchlight::serve

@@ -29,12 +29,29 @@ TEST(NotesFileTest, HasTheModeOfTheRun) {
   ASSERT_TRUE(WriteWholeFile(run, "").ok());
   for (const mode_t mode : {0600u, 0640u, 0644u}) {
     ASSERT_EQ(chmod(run.c_str(), mode), 0);
-    ASSERT_TRUE(WriteNotes(run, notes, std::nullopt).ok());
+    ASSERT_TRUE(ChangeNotes(run, notes, {}).ok());
     EXPECT_EQ(ModeOf(NotesPath(run)), mode);
   }
   ASSERT_EQ(chmod(run.c_str(), 0444), 0);
-  ASSERT_TRUE(WriteNotes(run, notes, std::nullopt).ok());
+  ASSERT_TRUE(ChangeNotes(run, notes, {}).ok());
   EXPECT_EQ(ModeOf(NotesPath(run)), 0644u);
+  std::filesystem::remove_all(folder);
+}
+
+// Two pages are open: what one of them deleted does not come back with what the other writes.
+TEST(NotesFileTest, EachPageChangesItsOwn) {
+  const std::string folder = ::testing::TempDir() + "/notes_file_two_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string run = folder + "/a.batchlight";
+  const auto note = [](const char* id, const char* text) {
+    return nlohmann::json{{"id", id}, {"text", text}};
+  };
+  const auto list = [](const auto&... notes) { return nlohmann::json::array({notes...}); };
+  ASSERT_TRUE(ChangeNotes(run, list(note("1", "a"), note("2", "b")), {}).ok());
+  ASSERT_TRUE(ChangeNotes(run, list(), {"1", "never there"}).ok());
+  ASSERT_TRUE(ChangeNotes(run, list(note("3", "c"), note("2", "B")), {}).ok());
+  EXPECT_EQ(ReadNotes(NotesPath(run)).value(), list(note("2", "B"), note("3", "c")));
   std::filesystem::remove_all(folder);
 }
 
@@ -63,7 +80,7 @@ TEST(NotesFileTest, ModeOfNothingElseChanges) {
   const nlohmann::json notes = {{{"id", "1"}, {"text", "slow"}}};
   for (int i = 0; i < 500 && ModeOf(precious) == 0600; ++i) {
     std::filesystem::remove(NotesPath(run));
-    (void)WriteNotes(run, notes, std::nullopt).ok();
+    (void)ChangeNotes(run, notes, {}).ok();
   }
   over = true;
   other.join();

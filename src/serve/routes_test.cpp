@@ -84,10 +84,10 @@ TEST_F(RoutesTest, SaysThatTheFileIsAnotherAndSavesNoNotes) {
   EXPECT_EQ(changed(), "");
   state = 8;
   EXPECT_EQ(changed(), "replaced");
-  EXPECT_EQ(Post("notes_put", R"({"notes": []})").status, 409);
+  EXPECT_EQ(Post("notes_put", R"({"set": []})").status, 409);
   state = 0;
   EXPECT_EQ(changed(), "removed");
-  EXPECT_EQ(Post("notes_put", R"({"notes": []})").status, 409);
+  EXPECT_EQ(Post("notes_put", R"({"set": []})").status, 409);
   state = 7;
   EXPECT_EQ(changed(), "");
   EXPECT_EQ(Ask("run", json::object())["steps"].size(), 1u);
@@ -173,8 +173,9 @@ TEST_F(RoutesTest, SaysWhatIsWrongWithARequest) {
            {"density", R"({"text": "a", "from": 0, "to": 1, "bins": 999999})"},
            {"find", R"({"text": 5})"},
            {"range", R"({"from": 0})"},
-           {"notes_put", R"({"notes": 5})"},
-           {"notes_put", R"({"notes": [], "known": [5]})"},
+           {"notes_put", R"({"drop": []})"},
+           {"notes_put", R"({"set": 5})"},
+           {"notes_put", R"({"set": [], "drop": [5]})"},
            {"find", std::string(100, '[')}}) {
     const HttpResponse response = Post(call, body);
     EXPECT_EQ(response.status, 400) << call << " " << body;

@@ -239,29 +239,28 @@ class ViewTest(unittest.TestCase):
             note = {"id": "1", "from": 5, "to": 9, "text": "</script> here", "mine": [1]}
             with Viewer(copy) as viewer:
                 self.assertEqual(viewer.get("notes")["notes"], [])
-                self.assertEqual(viewer.get("notes_put", {"notes": [note]})["notes"], [note])
+                self.assertEqual(viewer.get("notes_put", {"set": [note]})["notes"], [note])
             self.assertEqual(json.loads(pathlib.Path(folder, "run.batchlight.notes.json").read_text())["notes"], [note])
             with Viewer(copy) as viewer:
                 self.assertEqual(viewer.get("notes")["notes"], [note])
-                # A page that was opened before, or could not read the notes, knows of none of them.
+                # Each page tells what it changes: what others wrote stays.
                 other = {"id": "2", "from": 1, "to": 1, "text": "of another page"}
-                both = viewer.get("notes_put", {"notes": [other], "known": ["2"]})["notes"]
-                self.assertEqual(both, [other, note])
-                self.assertEqual(viewer.get("notes_put", {"notes": [note], "known": ["1", "2"]})["notes"], [note])
+                self.assertEqual(viewer.get("notes_put", {"set": [other]})["notes"], [note, other])
+                self.assertEqual(viewer.get("notes_put", {"set": [], "drop": ["2"]})["notes"], [note])
             # Who writes by hand gives no ids.
             by_hand = [{"id": "file-1", "text": "a"}, {"text": "b"}, {"id": 5, "text": "c"}]
             pathlib.Path(folder, "run.batchlight.notes.json").write_text(json.dumps({"notes": by_hand}))
             with Viewer(copy) as viewer:
                 ids = [note["id"] for note in viewer.get("notes")["notes"]]
                 self.assertEqual(ids, ["file-1", "file-2", "file-3"])
-                all_of = viewer.get("notes_put", {"notes": [other], "known": ["2"]})["notes"]
-                self.assertEqual([note["id"] for note in all_of], ["2", *ids])
-                self.assertEqual(viewer.get("notes_put", {"notes": [other], "known": ["2", *ids]})["notes"], [other])
+                all_of = viewer.get("notes_put", {"set": [other]})["notes"]
+                self.assertEqual([note["id"] for note in all_of], [*ids, "2"])
+                self.assertEqual(viewer.get("notes_put", {"set": [], "drop": ids})["notes"], [other])
             damaged = "[" * 100000
             pathlib.Path(folder, "run.batchlight.notes.json").write_text(damaged)
             with Viewer(copy) as viewer:
                 self.assertEqual(viewer.call("notes")[0], 500)
-                self.assertEqual(viewer.call("notes_put", {"notes": [note]})[0], 500)
+                self.assertEqual(viewer.call("notes_put", {"set": [note]})[0], 500)
                 self.assertEqual(pathlib.Path(folder, "run.batchlight.notes.json").read_text(), damaged)
                 self.assertEqual(viewer.call("run")[0], 200)
 

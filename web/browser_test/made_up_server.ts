@@ -21,7 +21,8 @@ const [script, style, ...pages] = process.argv.slice(2);
 function open(file, generation) {
   const page = readFileSync(file, "utf8");
   const part = (id) => page.split(`id="${id}">`)[1].split("</script>")[0];
-  const info = {...JSON.parse(part("timeline-run")), generation, static: undefined};
+  // Each page stands for a recording of its own, with notes of its own.
+  const info = {...JSON.parse(part("timeline-run")), source: file, generation, static: undefined};
   const events =
     decodePageEvents(new Uint8Array(inflateSync(Buffer.from(part("timeline-events"), "base64"))));
   return {info, source: new PageSource(info, JSON.parse(part("timeline-names")), events)};
@@ -91,8 +92,12 @@ async function answer(call, request) {
   if (reading < 1) throw {status: 409, code: "generation", message: "still being read"};
   if (call === "run") return partial ? firstPicture(info) : {...info, growing};
   if (call === "notes") return {notes: notes[request.run], hash: info.hash, writable: true};
-  if (call === "notes_put")
-    return {notes: (notes[request.run] = request.notes), hash: info.hash, writable: true};
+  if (call === "notes_put") {
+    const set = new Map(request.set.map((note) => [note.id, note]));
+    const kept = notes[request.run].filter(({id}) => !request.drop.includes(id) && !set.has(id));
+    notes[request.run] = [...kept, ...request.set];
+    return {notes: notes[request.run], hash: info.hash, writable: true};
+  }
   if (call !== "view") return source.call(call, request);
   const [from, to, step] = [request.from, request.to, request.step].map(Number);
   return encode(await source.view({from, to, step, rows: request.rows}));

@@ -121,7 +121,7 @@ class Live(unittest.TestCase):
         self.browser.open_url('about:blank')
         self.browser.open_url(self.url + '&step=10')
         self.wait('return document.querySelector(".opening progress")?.value === 0.4')
-        self.assertIn('reading made_up.batchlight, 40 %', self.browser.text('.opening'))
+        self.assertIn(f'reading {self.folder}/20.html, 40 %', self.browser.text('.opening'))
         self.tell('reading 1')
         # What is recorded is there, and the page says what is to come.
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
@@ -251,7 +251,7 @@ class Live(unittest.TestCase):
         self.assertEqual(self.browser.run(notes), [[], [['hi', begin, 'steps', row]]])
         # What each run's file has is read, and stands on the axis where its event does.
         self.browser.run('return batchlightTimeline.app.model.first.source.call("notes_put",'
-                         ' {notes: [{id: "a", text: "of the first", from: 5, to: 5}], known: []}).then(() => true)')
+                         ' {set: [{id: "a", text: "of the first", from: 5, to: 5}], drop: []}).then(() => true)')
         self.browser.open_url('about:blank')
         self.browser.open_url(self.url + '&step=12')
         self.wait('return window.batchlightTimeline?.app.model.notes.length === 2 && batchlightTimeline.app.compare.step !== undefined')

@@ -244,6 +244,31 @@ class Served(unittest.TestCase):
         self.view(self.train)
         self.wait('return batchlightTimeline.app.model.notes.some(({text}) => text === "why")')
 
+    def test_what_another_page_deleted_does_not_come_back(self):
+        run = self.folder / 'shared.batchlight'
+        shutil.copy(self.train, run)
+        self.view(run, run)  # beside itself: its notes are listed once
+        notes = ('return batchlightTimeline.app.model.first.source.call("notes")'
+                 '.then(({notes}) => notes.map(({text}) => text))')
+        self.browser.keys('Shift+m', 'a', 'Enter')
+        self.wait_equal(notes, ['a'])
+        # As another browser does it.
+        self.js('return batchlightTimeline.app.model.first.source.call("notes_put",'
+                ' {set: [{id: "other", text: "o", from: 5, to: 5}], drop: [batchlightTimeline.app.model.notes[0].id]})'
+                '.then(() => true)')
+        self.browser.keys('Shift+m', 'b', 'Enter')
+        self.wait_equal(notes, ['o', 'b'])
+        shown = 'return batchlightTimeline.app.model.notes.map(({text}) => text).sort()'
+        self.wait_equal(shown, ['b', 'o'])
+        self.view(run, run)
+        self.wait_equal(shown, ['b', 'o'])
+
+    def wait_equal(self, code, value):
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end and self.js(code) != value:
+            time.sleep(0.05)
+        self.assertEqual(self.js(code), value)
+
     def test_keys_work_after_a_click_anywhere(self):
         self.view(self.train)
         self.browser.keys('i')

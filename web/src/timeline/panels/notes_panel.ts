@@ -13,21 +13,23 @@ export class NotesPanel {
   private readonly list = h("ul", {class: "notes"});
   private readonly said = h("p", {class: "muted", role: "status"});
   private saving = Promise.resolve();
-  // Notes that this page has seen, by run. The server keeps others, which another page wrote, or
-  // which were not read; those that are known and gone were deleted here.
-  private readonly known: Set<string>[];
+  // What was changed here and is not saved, by run: ids of notes, those that are gone deleted. The
+  // rest is as the server last said, which other pages write too.
+  private readonly unsaved: Set<string>[];
 
   constructor(private readonly model: Model, private readonly go: (span: Span) => void,
     private readonly leave: () => void) {
-    this.known = model.runs.map(() => new Set());
+    this.unsaved = model.runs.map(() => new Set());
     this.element.append(this.said, this.list);
     this.draw();
     void this.load();
   }
 
   private async load(): Promise<void> {
-    await Promise.all(this.model.runs.map((run) => this.loadOf(run)));
-    this.changed(null);
+    const {runs} = this.model;
+    await Promise.all(
+      runs.filter((run) => this.keeper(run) === run).map((run) => this.loadOf(run)));
+    this.changed();
   }
 
   private async loadOf(run: RunView): Promise<void> {
@@ -45,53 +47,62 @@ export class NotesPanel {
     }
   }
 
+  // A run beside itself has one file of notes.
+  private keeper(run: RunView): RunView {
+    return this.model.runs.find(({info}) => info.source === run.info.source) ?? run;
+  }
+
   private take(run: RunView, notes: readonly Note[]): void {
-    const known = this.known[run.index];
-    const others = notes.filter(({id}) => !known.has(id));
-    for (const {id} of others) known.add(id);
-    this.model.addNotes(run, others);
+    const unsaved = this.unsaved[run.index];
+    const own = this.model.notesOf(run).filter(({id}) => unsaved.has(id));
+    this.model.setNotes(run, [...own, ...notes.filter(({id}) => !unsaved.has(id))]);
   }
 
   // `span` is of the axis.
-  add(run: RunView, span: Span, place: Partial<Note>): void {
+  add(of: RunView, span: Span, place: Partial<Note>): void {
     const note: Note = {
       id: `${Date.now().toString(36)}-${this.model.notes.length}`,
       text: "",
-      from: Math.round(span.from - run.offset),
-      to: Math.round(span.to - run.offset),
+      from: Math.round(span.from - of.offset),
+      to: Math.round(span.to - of.offset),
       ...place
     };
-    this.known[run.index].add(note.id);
-    this.model.addNotes(run, [note]);
-    this.changed(run);
+    const run = this.keeper(of);
+    this.model.setNotes(run, [...this.model.notesOf(run), note]);
+    this.changed(run, note);
     const at = this.model.notes.indexOf(note);
     this.list.querySelectorAll<HTMLInputElement>("input")[at]?.focus();
   }
 
-  // Those of a run, which are saved; null: what there is was read.
-  private changed(run: RunView|null): void {
-    this.model.sortNotes();
+  // A note was made, changed or deleted here; without one, what there is was read.
+  private changed(run?: RunView, note?: Note): void {
     this.draw();
     this.model.changed("notes");
-    if (run) this.save(run);
+    if (run && note) this.save(run, note);
   }
 
-  // One after the other: the last state wins.
-  private save(run: RunView): void {
+  // What changed, one request after the other.
+  private save(run: RunView, note: Note): void {
     if (run.source.isStatic) return;
     const {model} = this;
-    const known = this.known[run.index];
+    const unsaved = this.unsaved[run.index];
+    unsaved.add(note.id);
     this.saving = this.saving.then(async () => {
+      const sent = [...unsaved];
+      if (sent.length === 0) return;
       try {
-        const own = model.notes.filter((note) => model.runOfNote(note) === run);
-        const {notes} =
-          await run.source.call<NotesAnswer>("notes_put", {notes: own, known: [...known]});
+        const set = model.notesOf(run).filter(({id}) => unsaved.has(id));
+        const kept = new Set(set.map(({id}) => id));
+        const drop = sent.filter((id) => !kept.has(id));
+        unsaved.clear();  // what changes from here on goes with the next
+        const {notes} = await run.source.call<NotesAnswer>("notes_put", {set, drop});
         this.said.textContent = "";
-        if (notes.every(({id}) => known.has(id))) return;
+        if (this.list.contains(document.activeElement)) return;  // or it takes what is typed
         this.take(run, notes);
-        if (!this.list.contains(document.activeElement)) this.draw();  // or it takes what is typed
+        this.draw();
         model.changed("notes");
       } catch (error) {
+        for (const id of sent) unsaved.add(id);
         this.said.textContent = `Not saved: ${(error as Error).message}`;
       }
     });
@@ -122,7 +133,7 @@ export class NotesPanel {
     });
     input.addEventListener("change", () => {
       model.changed("notes");
-      this.save(run);
+      this.save(run, note);
     });
     input.addEventListener("keydown", (event) => {
       if ((event.key !== "Enter" && event.key !== "Escape") || event.isComposing) return;
@@ -136,8 +147,8 @@ export class NotesPanel {
       class: "quiet",
       "aria-label": `Delete the note at ${when}`,
       click: () => {
-        model.notes = model.notes.filter((other) => other !== note);
-        this.changed(run);
+        model.setNotes(run, model.notesOf(run).filter((other) => other !== note));
+        this.changed(run, note);
       },
     },
       "Delete");

@@ -123,13 +123,14 @@ export class Model {
     return this.runs[track.run];
   }
 
-  addNotes(run: RunView, notes: readonly Note[]): void {
-    for (const note of notes) this.runsOfNotes.set(note, run);
-    this.notes.push(...notes);
-    this.sortNotes();
+  notesOf(run: RunView): Note[] {
+    return this.notes.filter((note) => this.runOfNote(note) === run);
   }
 
-  sortNotes(): void {
+  setNotes(run: RunView, notes: readonly Note[]): void {
+    const others = this.notes.filter((note) => this.runOfNote(note) !== run);
+    for (const note of notes) this.runsOfNotes.set(note, run);
+    this.notes = [...others, ...notes];
     this.notes.sort((a, b) => this.spanOfNote(a).from - this.spanOfNote(b).from);
   }
 
