@@ -79,8 +79,8 @@ struct GpuBreakdown {
   double busy_share = 0;
   double overlapped_communication_ns = 0;  // mean per steady step: hidden behind computing
   double overlapped_copy_ns = 0;
-  // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
-  // part kIdleDataLoading.
+  // The CPU waited for data while the GPU had work (breakdown/hidden_loading.h); the rest of its
+  // waiting is the part kIdleDataLoading, or lies outside of the windows.
   double hidden_loading_ns = 0;
   // What the launching threads ran in the parts that are Python (IsIdleInPython) of steady steps,
   // where Python was sampled.

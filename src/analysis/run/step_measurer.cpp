@@ -11,25 +11,6 @@
 namespace batchlight {
 namespace {
 
-// Mean wait for data of a step on the CPU, ns.
-double LoadingNs(const StepBreakdown& breakdown) {
-  double mean_ns = 0;
-  for (const PhaseShare& phase : breakdown.phases) {
-    if (phase.kind == PhaseKind::kDataLoading) mean_ns += phase.steady.mean;
-  }
-  return mean_ns;
-}
-
-void FindHiddenLoading(RunMeasures& run) {
-  for (GpuBreakdown& gpu : run.gpu.breakdowns) {
-    for (size_t i = 0; i < run.breakdowns.size(); ++i) {
-      if (run.steps.processes[i].process != gpu.process) continue;
-      const double exposed_ns = gpu.steady[static_cast<size_t>(GpuPart::kIdleDataLoading)].mean;
-      gpu.hidden_loading_ns = std::max(0.0, LoadingNs(run.breakdowns[i]) - exposed_ns);
-    }
-  }
-}
-
 bool IsSameLoop(const StepOptions& a, const StepOptions& b) {
   const bool same_processes =
       std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(),
@@ -57,6 +38,14 @@ GpuSummary StepMeasurer::SumUpGpu(const StepInputs& inputs, const StepSet& steps
                                   const Attribution& work) {
   if (!gpu_) gpu_.emplace(inputs, all_steps_, work);
   return gpu_->Of(steps);
+}
+
+void StepMeasurer::SetHiddenLoading(const StepInputs& inputs, const StepSet& steps,
+                                    GpuSummary& gpu) {
+  if (!hidden_loading_) hidden_loading_.emplace(inputs, all_steps_);
+  for (GpuBreakdown& breakdown : gpu.breakdowns) {
+    breakdown.hidden_loading_ns = hidden_loading_->MeanNs(breakdown, *steps.Of(breakdown.process));
+  }
 }
 
 void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
@@ -97,7 +86,11 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
          if (!roofline_) roofline_.emplace(store_, work);
          run.roofline = roofline_->Of(steps);
        }},
-      {Part::kGpu, [&] { run.gpu = SumUpGpu(inputs, steps, work); }},
+      {Part::kGpu,
+       [&] {
+         run.gpu = SumUpGpu(inputs, steps, work);
+         SetHiddenLoading(inputs, steps, run.gpu);
+       }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
       {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},
       {Part::kLoopWork, [&] { run.loop_work = FindLoopWork(inputs, steps); }},
@@ -119,7 +112,6 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
   const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
   // Tables show other columns where a GPU worked.
   if (!is_wanted(Part::kGpu)) run.gpu.work_ns = run.work.total_ns;
-  if (is_wanted(Part::kGpu) && is_wanted(Part::kBreakdowns)) FindHiddenLoading(run);
   if (!is_wanted(Part::kDistributed)) return;
   const std::vector<uint32_t> bins =
       is_wanted(Part::kTree) ? BinStarts(run.tree.bins) : std::vector<uint32_t>();
@@ -138,6 +130,7 @@ void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunM
     all_steps_ = ChooseSteps(*run.inputs, all, *loops_);
     breakdowns_.reset();
     gpu_.reset();
+    hidden_loading_.reset();
     loops_of_ = options;
   }
   run.steps = ChooseSteps(*run.inputs, options, *loops_);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/breakdown/hidden_loading.h"
 #include "analysis/gpu/gpu_sums.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/module_sums.h"
@@ -53,6 +54,7 @@ class StepMeasurer {
   std::vector<StepBreakdown> BreakDown(const StepInputs& inputs, const StepSet& steps);
 
   GpuSummary SumUpGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
+  void SetHiddenLoading(const StepInputs& inputs, const StepSet& steps, GpuSummary& gpu);
 
   const Store& store_;
   // Whichever of the steps count.
@@ -60,6 +62,7 @@ class StepMeasurer {
   StepSet all_steps_;  // as they are where none is left out
   CriticalTime critical_;
   std::optional<GpuSums> gpu_;
+  std::optional<HiddenLoading> hidden_loading_;
   std::optional<std::vector<StepBreakdown>> breakdowns_;
   StepOptions loops_of_;
   std::optional<OperatorSums> operators_;
