@@ -13,22 +13,23 @@ namespace {
 
 struct PartTable {
   std::string_view key;
-  StepMeasure measure;  // that the table shows
+  StepMeasure measure;       // that the table shows
+  std::string_view order{};  // column by whose numbers its rows stand; "": as they are made
 };
 
 // In their order, what the summary begins with first. Without those that list every event or are
 // about the run as a whole.
 constexpr PartTable kTables[] = {{"phases", StepMeasure::kBreakdowns},
                                  {"gpu_parts", StepMeasure::kGpu},
-                                 {"operators", StepMeasure::kOperators},
-                                 {"kernels", StepMeasure::kGpu},
+                                 {"operators", StepMeasure::kOperators, "self_per_step"},
+                                 {"kernels", StepMeasure::kGpu, "time_per_step"},
                                  {"modules", StepMeasure::kModules},
-                                 {"operators_by_shape", StepMeasure::kOperators},
-                                 {"copies", StepMeasure::kGpu},
-                                 {"waits", StepMeasure::kGpu},
+                                 {"operators_by_shape", StepMeasure::kOperators, "self_per_step"},
+                                 {"copies", StepMeasure::kGpu, "time_per_step"},
+                                 {"waits", StepMeasure::kGpu, "time_per_step"},
                                  {"collectives", StepMeasure::kDistributed},
                                  {"ranks", StepMeasure::kDistributed},
-                                 {"nvtx_ranges", StepMeasure::kNvtx},
+                                 {"nvtx_ranges", StepMeasure::kNvtx, "total_per_step"},
                                  {"steps", StepMeasure::kBreakdowns},
                                  {"gpu_steps", StepMeasure::kGpu},
                                  {"roofline", StepMeasure::kRoofline}};
@@ -63,6 +64,20 @@ bool IsOfOtherStep(const RangeTables& range, const std::vector<ResultColumn>& co
   return known || *step < range.first_step || *step > range.last_step;
 }
 
+// Whether nothing of what a row tells per step lies in these steps: no call, or where these are not
+// told, no time.
+bool HasNothingPerStep(const std::vector<ResultColumn>& columns, const std::vector<Cell>& row) {
+  bool has_column = false;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i].key.ends_with("_per_step")) continue;
+    const bool is_zero = row[i] == Cell{0.0} || row[i] == Cell{int64_t{0}};
+    if (columns[i].key == "calls_per_step") return is_zero;
+    if (!is_zero) return false;
+    has_column = true;
+  }
+  return has_column;
+}
+
 // Leaves what is of the steps of the range: no column of the whole run, no other step's row, none
 // that they have nothing of.
 void KeepWhatIsOfSteps(const RangeTables& range, ResultTable& table) {
@@ -71,12 +86,17 @@ void KeepWhatIsOfSteps(const RangeTables& range, ResultTable& table) {
     if (!table.columns[i].of_whole_run) kept.push_back(i);
   }
   std::erase_if(table.rows, [&](const std::vector<Cell>& row) {
-    for (size_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].key == "calls_per_step" && row[i] == Cell{0.0}) return true;
-    }
-    return IsOfOtherStep(range, table.columns, row);
+    return HasNothingPerStep(table.columns, row) || IsOfOtherStep(range, table.columns, row);
   });
   KeepColumns(kept, &table);
+}
+
+// What takes longest in these steps first: rows are made in the order of the whole run.
+void OrderBy(std::string_view key, ResultTable& table) {
+  const size_t column = ColumnWithKey(table, key);
+  if (column == table.columns.size()) return;
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [&](const auto& a, const auto& b) { return b[column] < a[column]; });
 }
 
 // Places of the first and last step that the request is about; false: it touches none.
@@ -148,12 +168,13 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, StepOptions 
   if (measures.none()) return;
   const std::lock_guard lock(mutex_);
   measurer_.Measure(steps, measures, overview_);
-  for (const auto& [key, measure] : kTables) {
+  for (const auto& [key, measure, order] : kTables) {
     if (!IsWanted(request, key)) continue;
     const TableEntry* entry = FindOverviewTable(key);
     if (entry == nullptr) continue;
     ResultTable table = entry->make(overview_);
     KeepWhatIsOfSteps(result, table);
+    OrderBy(order, table);
     if (table.rows.empty()) continue;
     if (table.rows.size() > kMostRows) {
       result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +
