@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/program/inherited_descriptors.h"
 #include "capture/program/run_as.h"
 #include "capture/recording/cpu_options.h"
 #include "capture/recording/disk_limits.h"
@@ -80,6 +81,7 @@ struct SessionOptions {
   bool wait_all = true;       // also for processes that the program leaves behind
 
   bool show_output = true;
+  Inherits keeps = Inherits::kAll;  // of what the program inherits, when it runs
   bool inherit_environment = true;
   std::vector<std::string> variables;  // --env-var, A=B
   bool record_environment = false;

@@ -27,6 +27,7 @@ class PlainRun {
     pid_ = program.pid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     RETURN_IF_ERROR(signals_.Open(pid_, options_.command, [this] { Reap(); }));
+    inherited_.LetGo(options_.keeps);
     const int64_t start_ns = MonotonicNow();
     if (const StartFailure failure = program.Execute(""); failure.error != 0) {
       WaitForChild(pid_);
@@ -65,6 +66,7 @@ class PlainRun {
   }
 
   const SessionOptions& options_;
+  const InheritedDescriptors inherited_;
   EventLoop loop_;
   Timer stop_waiting_;  // for what is left, where the job was asked to end
   SignalRelay signals_{loop_};

@@ -122,6 +122,7 @@ class Session : private SessionCommands {
   std::string Describe() override;
 
   SessionOptions options_;
+  InheritedDescriptors inherited_;
   Notice notice_;
   Progress progress_;
   EventLoop loop_;

@@ -88,6 +88,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
                    Program::Fork(SpecOf(options_, target, signals_.original_mask())));
   program_pid_ = program.pid();
   RETURN_IF_ERROR(Prepare(program.pid(), install, target.environment));
+  inherited_.LetGo(options_.keeps);
   program_start_ns_ = MonotonicNow();
   const StartFailure failure = program.Execute(FolderVariable(recording_->live_folder()));
   if (failure.error != 0) {

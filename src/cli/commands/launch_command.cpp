@@ -38,7 +38,7 @@ Status Launch(const Command& command, Outcome& outcome) {
   RETURN_IF_ERROR(capture::CheckSessionName(session.session_name));
   session.wait_for_start = true;
   RETURN_IF_ERROR(TakePendingStart(session));
-  RunSession(options, SummaryOn(stderr), outcome);
+  RunSession(options, SummaryOn(stderr), capture::Inherits::kOutput, outcome);
   return outcome.status;
 }
 

@@ -34,7 +34,9 @@ void Profile(const Command& command, Outcome& outcome) {
     outcome.status = options.status();
     return;
   }
-  RunSession(options.value(), SummaryOn(stderr), outcome);
+  const bool prints = options->session.capture.stats;
+  RunSession(options.value(), SummaryOn(stderr),
+             prints ? capture::Inherits::kOutput : capture::Inherits::kNothing, outcome);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace batchlight::cli {
 void Say(const std::string& line);
 
 // Runs the session and shows what it recorded. The outcome's exit code is the program's.
-void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcome& outcome);
+void RunSession(const ProfileOptions& options, const ShowRecording& show, capture::Inherits keeps,
+                Outcome& outcome);
 
 }  // namespace batchlight::cli

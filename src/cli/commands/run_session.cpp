@@ -94,7 +94,9 @@ Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
         "is started by a batchlight of its own");
   }
   if (options.ranks.Has(*rank)) return false;
-  ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(options.session));
+  capture::SessionOptions plain = options.session;
+  plain.keeps = capture::Inherits::kNothing;
+  ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(plain));
   outcome.exit_code = end.exit_code;
   if (!end.problem.empty()) Say(end.problem);
   if (end.interrupted) DieOfInterrupt();
@@ -126,7 +128,8 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
 
 void Say(const std::string& line) { SayLine("batchlight: " + line); }
 
-void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcome& outcome) {
+void RunSession(const ProfileOptions& options, const ShowRecording& show, capture::Inherits keeps,
+                Outcome& outcome) {
   capture::SessionOptions wanted = options.session;
   std::vector<std::string> notices = WithoutEffectNotices(options.without_effect);
   outcome.status = CheckExports(wanted.capture, notices);
@@ -153,6 +156,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcom
       return;
     }
   }
+  wanted.keeps = keeps;
   auto result = RunToTheEnd(std::move(wanted));
   if (!result.ok()) {
     outcome.status = result.status();

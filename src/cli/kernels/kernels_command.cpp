@@ -106,7 +106,7 @@ Status Kernels(const Command& command, Outcome& outcome) {
       [&view](const Store& store, const WrittenFiles& files) {
         return PrintKernels(store, view, files.front().first);
       },
-      outcome);
+      capture::Inherits::kOutput, outcome);
   return outcome.status;
 }
 

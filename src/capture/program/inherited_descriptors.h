@@ -1,0 +1,30 @@
+// The descriptors that whoever started the tool gave it for the program. Who reads the program's
+// output to its end, or waits until nobody reads its own, waits for all that hold the other side: a
+// tool that kept them for as long as it runs would make him wait for it too.
+#pragma once
+
+#include <vector>
+
+namespace batchlight::capture {
+
+enum class Inherits {
+  kAll,     // the program is to be started again
+  kOutput,  // the tool prints there when the program has ended
+  kNothing,
+};
+
+class InheritedDescriptors {
+ public:
+  // Those that are open now and meant for other programs: before the tool opens any such.
+  InheritedDescriptors();
+
+  // Once the program's process has them, before it runs. /dev/null takes the place of standard
+  // input and output unless these are a terminal; standard error stays, as the tool says things
+  // there.
+  void LetGo(Inherits keeps) const;
+
+ private:
+  std::vector<int> others_;  // besides the standard ones
+};
+
+}  // namespace batchlight::capture

@@ -1,0 +1,83 @@
+"""What the program inherits ends when the program lets go of it, not when the tool ends."""
+import os
+import select
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import LONG_S, InFolder  # noqa: E402
+
+PROFILE = ("profile", "--pytorch=none", "-f", "-o", "run")
+
+
+class WhatTheProgramInherits(InFolder):
+    def start(self, script, *words, **streams):
+        return self.begin(*PROFILE, *words, "sh", "-c", script, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, **streams)
+
+    def all_of(self, fd):
+        """What comes until nobody can write any more; None: somebody could for long."""
+        text = b""
+        while select.select([fd], [], [], LONG_S)[0]:
+            piece = os.read(fd, 4096)
+            if not piece:
+                return text
+            text += piece
+        return None
+
+    def end(self, tool, code):
+        tool.stdin.close()
+        self.assertEqual(tool.wait(LONG_S), code)
+
+    def test_its_output_ends_when_it_closes_it(self):
+        """A parent that reads the answer to its end, and then says to go on."""
+        tool = self.start("echo answer; exec 1>&-; read go; exit 7", stdout=subprocess.PIPE)
+        self.assertEqual(self.all_of(tool.stdout.fileno()), b"answer\n")
+        tool.stdin.write("go\n")
+        self.end(tool, 7)
+        tool.stdout.close()
+
+    def test_another_descriptor_ends_when_it_closes_it(self):
+        """A service that tells its starter on a descriptor that it is ready."""
+        reads, writes = os.pipe()
+        tool = self.start("echo ready >&%d; exec %d>&-; read go" % (writes, writes), pass_fds=[writes])
+        os.close(writes)
+        self.assertEqual(self.all_of(reads), b"ready\n")
+        os.close(reads)
+        self.end(tool, 1)
+
+    def test_its_input_breaks_when_it_closes_it(self):
+        reads, writes = os.pipe()
+        tool = self.begin(*PROFILE, "sh", "-c", "exec 0<&-; echo closed; exec sleep 1000", stdin=reads,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.close(reads)
+        self.assertEqual(os.read(tool.stdout.fileno(), 100), b"closed\n")
+        with self.assertRaises(BrokenPipeError):
+            os.write(writes, b"anybody?")
+        os.close(writes)
+        tool.send_signal(signal.SIGTERM)
+        self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
+        tool.stdout.close()
+
+    def test_what_the_tool_prints_there_comes_behind_it(self):
+        tool = self.start("echo first; cat /dev/null", "-t", "osrt", "--stats=true", stdout=subprocess.PIPE)
+        text = self.all_of(tool.stdout.fileno())
+        self.assertEqual(text.splitlines()[0], b"first")
+        self.assertIn(b"osrt_sum", text)
+        self.end(tool, 0)
+        tool.stdout.close()
+
+    def test_the_rounds_that_measure_have_it_too(self):
+        """Each round, and the recording behind them, reads the input and prints."""
+        tool = self.start("cat", "--measure-overhead=1", stdout=subprocess.PIPE)
+        tool.stdin.write("text\n")
+        tool.stdin.close()
+        text = self.all_of(tool.stdout.fileno())
+        self.assertEqual(tool.wait(LONG_S), 0)
+        self.assertIn(b"text\n", text)
+        tool.stdout.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
