@@ -37,11 +37,12 @@ struct Child {
 };
 Child StartChild(const ChildSpec& spec);
 
-// At the start of main. Whoever ignores SIGCHLD hands that on to what he starts, and such a process
-// is told the end of none of its children.
-void ListenToChildren();
+// At the start of main, before any handler. Whoever ignores a signal hands that on to what he
+// starts; a process that ignores SIGCHLD is told the end of none of its children, so this one
+// stops.
+void TakeSignals();
 // In a process that is about to execute another program: what the tool's own start found.
-void RestoreChildSignal();
+void GiveSignalsBack();
 
 // Blocks until the child has ended; its wait status.
 int WaitForChild(pid_t pid);

@@ -149,8 +149,8 @@ int ContainedMain(void* of) {
 }  // namespace batchlight::cli
 
 int main(int argc, char** argv) {
+  batchlight::TakeSignals();
   batchlight::GuardMappings();
-  batchlight::ListenToChildren();
   batchlight::cli::Words words{argc, argv};
   return batchlight::RunWithEnoughStack(batchlight::cli::ContainedMain, &words);
 }

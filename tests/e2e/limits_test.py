@@ -70,14 +70,17 @@ class Limits(InFolder):
         done, _ = self.shell("ulimit -n 4; %s exit 7" % FAULT_PROGRAM)
         self.assertEqual(done.returncode, alone, done.stderr)
 
-    def test_started_by_one_who_ignores_his_children(self):
-        """As some daemons do: the end of the program is heard, and it ignores its own as before."""
+    def test_started_by_one_who_ignores_signals(self):
+        """As some daemons do: the end of the program is heard, and it ignores the same ones as alone."""
         script = "grep SigIgn /proc/self/status; exit 7"
-        ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # noqa: E731
-        alone = run("sh", "-c", script, preexec_fn=ignore).stdout
-        done, _ = self.shell(script, preexec_fn=ignore, timeout=LONG_S)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertIn(alone, done.stdout)
+        ignored = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+        for numbers in ({signal.SIGCHLD}, {signal.SIGBUS}, ignored, set()):
+            ignore = lambda: [signal.signal(number, signal.SIG_IGN) for number in numbers]  # noqa: E731
+            alone = run("sh", "-c", script, preexec_fn=ignore).stdout
+            done, _ = self.shell(script, preexec_fn=ignore, timeout=LONG_S)
+            self.assertEqual(done.returncode, 7, done.stderr)
+            self.assertIn(alone, done.stdout)
+            os.remove(self.path("run.batchlight"))
 
     def test_hardly_any_stack(self):
         """The tool takes what it needs; the program has what it would have."""

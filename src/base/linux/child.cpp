@@ -28,13 +28,27 @@ std::vector<std::string> Environment(
   return environment;
 }
 
-sighandler_t g_child_signal = SIG_DFL;  // at the tool's start
+struct Signal {
+  int number;
+  sighandler_t at_start;  // of the tool: SIG_DFL or SIG_IGN
+};
+// Those that the tool handles or ignores.
+Signal g_signals[] = {
+    {SIGCHLD, SIG_DFL}, {SIGBUS, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
 
 }  // namespace
 
-void ListenToChildren() { g_child_signal = signal(SIGCHLD, SIG_DFL); }
+void TakeSignals() {
+  for (auto& [number, at_start] : g_signals) {
+    struct sigaction present;
+    if (sigaction(number, nullptr, &present) == 0) at_start = present.sa_handler;
+  }
+  signal(SIGCHLD, SIG_DFL);
+}
 
-void RestoreChildSignal() { signal(SIGCHLD, g_child_signal); }
+void GiveSignalsBack() {
+  for (const auto& [number, at_start] : g_signals) signal(number, at_start);
+}
 
 std::vector<char*> TextPointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;

@@ -54,8 +54,8 @@ HANDLE Inherited(int fd, int own) {
 }  // namespace
 
 // Windows has no signals of children.
-void ListenToChildren() {}
-void RestoreChildSignal() {}
+void TakeSignals() {}
+void GiveSignalsBack() {}
 
 Child StartChild(const ChildSpec& spec) {
   STARTUPINFOA startup{};

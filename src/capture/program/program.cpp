@@ -52,7 +52,7 @@ void HideOutput() {
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
   const std::vector<char*> envp = TextPointers(environment);
   const std::vector<char*> argv = TextPointers(spec.arguments);
-  RestoreChildSignal();
+  GiveSignalsBack();
   sigprocmask(SIG_SETMASK, &spec.signal_mask, nullptr);
   execve(spec.path.c_str(), argv.data(), envp.data());
   if (errno == ENOEXEC) {  // a script without "#!": the shell's, as for execvp

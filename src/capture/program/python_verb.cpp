@@ -27,7 +27,7 @@ Status NoPython(const std::string& verb, int error) {
 Status BecomePython(const std::string& verb, const std::vector<std::string>& words) {
   ASSIGN_OR_RETURN(const std::vector<std::string> command, PythonWords(verb, words));
   const std::vector<char*> arguments = TextPointers(command);
-  RestoreChildSignal();
+  GiveSignalsBack();
   execvp(arguments[0], arguments.data());
   return NoPython(verb, errno);
 }
