@@ -103,6 +103,32 @@ class EachSignalComesOnce(InFolder):
         self.comes_once(self.job(lambda line, name: True))
         self.comes_once([self.tool.pid])
 
+    def test_what_the_program_sends_to_its_parent(self):
+        """To say that it is ready, or to have the whole run end: whoever started the tool gets it, nobody else."""
+        heard = []
+        sent = (signal.SIGUSR1, signal.SIGTERM, signal.SIGCONT, signal.SIGRTMIN)
+        for number in sent:
+            before = signal.signal(number, lambda number, frame: heard.append(number))
+            self.addCleanup(signal.signal, number, before)
+        self.environment["RANK"] = "1"
+        for words in ((), ("--ranks=0",)):
+            for how in ("kill -%d $PPID", "(kill -%d $PPID)", "sh -c \"kill -%d $PPID; sleep 0.1\" & wait"):
+                del heard[:]
+                script = "; ".join(how % number for number in sent) + "; exit 7"
+                done = self.batchlight("profile", "-t", "none", "-f", "-o", "run", *words, "sh", "-c", script)
+                self.assertEqual(done.returncode, 7, (how, done.stderr))
+                self.until(lambda: len(heard) >= len(sent), (how, heard))
+                self.assertEqual(sorted(heard), sorted(sent), how)
+
+    def test_what_is_left_of_a_job_does_not_end_the_wait_by_signals_to_its_starter(self):
+        heard = []
+        before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+        self.addCleanup(signal.signal, signal.SIGTERM, before)
+        done = self.batchlight("profile", "-t", "none", "-f", "-o", "run", "sh", "-c",
+                               "(sleep 0.5; kill -TERM $PPID; sleep 0.5; touch end)& exit 7")
+        self.assertEqual((done.returncode, heard), (7, [signal.SIGTERM]), done.stderr)
+        self.assertIn("end", self.files())
+
     def test_every_signal_reaches_the_program(self):
         self.start()
         sent = [n for n in CAUGHT if n != signal.SIGTSTP]  # which takes back a SIGCONT before it

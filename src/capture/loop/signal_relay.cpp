@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/loop/clock.h"
+#include "capture/program/process_parents.h"
 
 namespace batchlight::capture {
 namespace {
@@ -74,6 +75,7 @@ Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
     return OutputError(std::string("signalfd, timerfd: ") + std::strerror(errno));
   }
   program_ = program;
+  starter_ = getppid();
   child_changed_ = std::move(child_changed);
   loop_.Add(fd_, [this] { ReadSignals(); });
   loop_.Add(timer_fd_, [this] { PassOnWhatIsDue(); });
@@ -86,18 +88,26 @@ Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
   return {};
 }
 
+// What such a process sends to its parent, or its parent's parent, is for whoever started the tool.
+// Where that is nobody the tool is its container's first process, and stands for the program. One
+// that has ended and was waited for in between is not known any more.
+bool SignalRelay::IsForTheStarter(const signalfd_siginfo& info) const {
+  const auto sender = static_cast<pid_t>(info.ssi_pid);
+  if (info.ssi_code == SI_KERNEL || sender == 0 || starter_ == 0) return false;
+  return sender == program_ || getpgid(sender) == program_ || DescendsFrom(sender, program_);
+}
+
 void SignalRelay::ReadSignals() {
   signalfd_siginfo info;
   while (read(fd_, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) {
-      child_changed_();
-    } else if (IsTheToolsOwn(info)) {
-      continue;
-    } else if (interrupted_ != nullptr) {
+    if (signal == SIGCHLD) child_changed_();
+    if (signal == SIGCHLD || IsTheToolsOwn(info)) continue;
+    const bool for_starter = IsForTheStarter(info);
+    if (interrupted_ != nullptr && !for_starter) {
       if (AsksToEnd(signal)) interrupted_();
     } else {
-      Waiting waiting{signal, MonotonicNow(), std::nullopt};
+      Waiting waiting{signal, for_starter, MonotonicNow(), std::nullopt};
       if (info.ssi_code == SI_QUEUE)
         waiting.value = sigval{.sival_ptr = reinterpret_cast<void*>(info.ssi_ptr)};
       Hold(waiting);
@@ -107,8 +117,11 @@ void SignalRelay::ReadSignals() {
 
 // As pending signals do, those below the real-time ones wait once.
 void SignalRelay::Hold(const Waiting& waiting) {
-  if (waiting.signal == SIGTERM || waiting.signal == SIGHUP) asked_to_end_ns_ = waiting.since_ns;
-  const auto is_same = [&](const Waiting& other) { return other.signal == waiting.signal; };
+  const bool asks_to_end = waiting.signal == SIGTERM || waiting.signal == SIGHUP;
+  if (asks_to_end && !waiting.for_starter) asked_to_end_ns_ = waiting.since_ns;
+  const auto is_same = [&](const Waiting& other) {
+    return other.signal == waiting.signal && other.for_starter == waiting.for_starter;
+  };
   if (waiting.signal < SIGRTMIN && std::any_of(waiting_.begin(), waiting_.end(), is_same)) return;
   waiting_.push_back(waiting);
   PassOnWhatIsDue();
@@ -142,10 +155,13 @@ void SignalRelay::PassOn(const Waiting& waiting) const {
   const int signal = waiting.signal;
   // These are for the whole job.
   const bool for_all = signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH;
+  const pid_t to = waiting.for_starter ? starter_ : program_;
+  // Its number may be another's by now.
+  if (waiting.for_starter && getppid() != starter_) return;
   if (waiting.value) {
-    sigqueue(program_, signal, *waiting.value);
+    sigqueue(to, signal, *waiting.value);
   } else {
-    kill(for_all ? -program_ : program_, signal);
+    kill(for_all && !waiting.for_starter ? -to : to, signal);
   }
 }
 
@@ -156,6 +172,11 @@ bool SignalRelay::asked_to_end() const {
 
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   interrupted_ = std::move(interrupted);
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.for_starter && !witness_.Saw(waiting.signal, waiting.since_ns - kHoldNs)) {
+      PassOn(waiting);
+    }
+  }
   waiting_.clear();
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
   witness_.End();

@@ -1,9 +1,11 @@
 // Passes signals sent to the tool on to the program, and stops and continues with it, so that the
 // tool's process stands for the program's. One that was sent to both reaches the program once: each
-// waits a moment for the witness to say whether the program got it itself.
+// waits a moment for the witness to say whether the program got it itself. What the program and its
+// children send to the tool as their parent goes to the tool's.
 #pragma once
 
 #include <signal.h>
+#include <sys/signalfd.h>
 
 #include <cstdint>
 #include <deque>
@@ -54,10 +56,12 @@ class SignalRelay {
  private:
   struct Waiting {
     int signal;
+    bool for_starter;  // not the program
     int64_t since_ns;
     std::optional<sigval> value;  // of sigqueue()
   };
 
+  bool IsForTheStarter(const signalfd_siginfo& info) const;
   void ReadSignals();
   void Hold(const Waiting& waiting);
   void HearWitness();
@@ -72,6 +76,7 @@ class SignalRelay {
   SignalWitness witness_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
+  pid_t starter_ = 0;            // the tool's parent; 0: none in its namespace
   int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
   std::function<void()> child_changed_;
   std::function<void()> interrupted_;
