@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "capture/loop/clock.h"
-#include "capture/program/process_parents.h"
+#include "capture/loop/process_parents.h"
 
 namespace batchlight::capture {
 namespace {

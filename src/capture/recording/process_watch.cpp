@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "capture/loop/clock.h"
+#include "capture/loop/process_parents.h"
 #include "capture/program/process_end.h"
-#include "capture/program/process_parents.h"
 #include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {

@@ -1,4 +1,4 @@
-#include "capture/program/process_parents.h"
+#include "capture/loop/process_parents.h"
 
 #include <cstdlib>
 #include <fstream>
