@@ -22,6 +22,7 @@ from torch_compilers import Compilers, Parallel  # noqa: E402, F401: tests
 from torch_given import Given  # noqa: E402, F401: tests
 from torch_lines import Lines  # noqa: E402, F401: tests
 from torch_looks import Looks  # noqa: E402, F401: tests
+from torch_masks import Masks  # noqa: E402, F401: tests
 from torch_module_names import ModuleNames  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
 from torch_unheld import Unheld  # noqa: E402, F401: tests

@@ -3,6 +3,7 @@ import sys
 
 backwards = 0  # that began and that no other one encloses
 updates = 0    # steps of optimizers that began
+watchers = []  # called when one begins; each takes itself out, and raises nothing
 
 
 def backward_begins():
@@ -13,6 +14,8 @@ def backward_begins():
 def update_begins():
     global updates
     updates += 1
+    for watcher in list(watchers) if watchers else ():
+        watcher()
 
 
 def inside_backward(torch):

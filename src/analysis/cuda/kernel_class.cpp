@@ -32,6 +32,7 @@ constexpr KernelRule kRules[] = {
     {"flash3", "FlashAttn", "", false, kAttention, kYes},
     {"fmha-simt", "fmha", "simt", false, kAttention, kNo},
     {"fmha-f32", "fmha_cutlassF_f32", "sm50", false, kAttention, kNo},
+    {"fmha-cutlass", "fmha_cutlass", "", false, kAttention, kYes},
     {"fmha", "fmha", "", false, kAttention, kYes},
     {"cudnn-sdpa", "cudnn", "sdpa", false, kAttention, kYes},
     {"cudnn-flash", "cudnn", "flash", false, kAttention, kYes},
@@ -257,6 +258,8 @@ KernelClass ClassifyKernel(std::string_view name) {
   found.layout = LayoutOf(found, name);
   found.unaligned = IsUnaligned(found, name);
   found.compiled = name.starts_with("triton_");
+  found.memory_efficient =
+      found.rule_id == "fmha-cutlass" && found.precision == KernelPrecision::kHalf;
   return found;
 }
 

@@ -59,6 +59,8 @@ struct KernelClass {
   KernelLayout layout = KernelLayout::kAny;
   bool unaligned = false;  // a product on Tensor Cores whose rows start on 2 or 4 bytes
   bool compiled = false;   // by Triton, for torch.compile
+  // PyTorch's memory-efficient attention in 16 bits: it takes masks, where FlashAttention does not.
+  bool memory_efficient = false;
 
   // A product, a convolution or attention: what Tensor Cores are for.
   bool is_matrix() const {

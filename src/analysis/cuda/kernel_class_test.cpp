@@ -97,6 +97,16 @@ TEST(KernelClass, Precision) {
             KernelPrecision::kUnknown);
 }
 
+TEST(KernelClass, MemoryEfficientAttention) {
+  const auto is = [](std::string_view name) { return ClassifyKernel(name).memory_efficient; };
+  EXPECT_TRUE(
+      is("fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel"));
+  EXPECT_TRUE(is("fmha_cutlassB_f16_aligned_64x64_k64_seqaligned_sm80(PyTorchMemEffAttention"));
+  EXPECT_FALSE(is("fmha_cutlassB_f32_aligned_64x64_k64_sm80(AttentionBackwardKernel)"));
+  EXPECT_FALSE(is("void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4"));
+  EXPECT_FALSE(is("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64"));
+}
+
 TEST(KernelClass, Layout) {
   const auto layout = [](std::string_view name) { return ClassifyKernel(name).layout; };
   EXPECT_EQ(layout("void cudnn::ops::nchwToNhwcKernel<float>"), KernelLayout::kConversion);
