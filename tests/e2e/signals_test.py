@@ -76,6 +76,7 @@ class EachSignalComesOnce(InFolder):
     def test_who_signals_by_the_command_line(self):
         """pkill -f with what the program's line holds or ends with; with what the tool's begins with."""
         self.start()
+        self.assertEqual(len(self.job(lambda line, name: "run" in line or "counts.py" in line)), 1)
         for pattern in (lambda line: "counts.py" in line, lambda line: line.endswith("counts.py"),
                         lambda line: line.endswith("/usr/bin/python3 counts.py"),
                         lambda line: "batchlight profile" in line, lambda line: "batchlight" in line):
@@ -112,7 +113,7 @@ class EachSignalComesOnce(InFolder):
             self.addCleanup(signal.signal, number, before)
         self.environment["RANK"] = "1"
         for words in ((), ("--ranks=0",)):
-            for how in ("kill -%d $PPID", "(kill -%d $PPID)", "sh -c \"kill -%d $PPID; sleep 0.1\" & wait"):
+            for how in ("kill -%d $PPID", "(kill -%d $PPID; sleep 0.1)", "sh -c \"kill -%d $PPID; sleep 0.1\" & wait"):
                 del heard[:]
                 script = "; ".join(how % number for number in sent) + "; exit 7"
                 done = self.batchlight("profile", "-t", "none", "-f", "-o", "run", *words, "sh", "-c", script)

@@ -66,8 +66,7 @@ void SignalRelay::Block() {
   sigprocmask(SIG_BLOCK, &set, &original_mask_);
 }
 
-Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
-                         std::function<void()> child_changed) {
+Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   const sigset_t set = HandledSignals();
   fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -82,7 +81,12 @@ Status SignalRelay::Open(pid_t program, const std::vector<std::string>& command,
   // A program that a script started may begin a session (inject/entry/interpose_session.cpp), which
   // it cannot where another process is in its group. A shell's job leads its group and may not.
   const bool leads = getpgrp() == getpid();
-  witness_.Start(leads ? program : 0, command);
+  // A program that looks whether it runs already (`pgrep -fc train.py`), or that is signalled by
+  // its words, is to be found once. Flags may hold such words too: -o train.
+  const OwnLine line;
+  constexpr int kCommandWords = 2;  // batchlight profile
+  line.Keep(kCommandWords);
+  witness_.Start(leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   terminal_.Lend(program);
   return {};

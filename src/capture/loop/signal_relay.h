@@ -11,8 +11,6 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
@@ -38,10 +36,10 @@ class SignalRelay {
   // The mask before Block(): the program's.
   const sigset_t& original_mask() const { return original_mask_; }
 
-  // Starts to pass signals to process (and group) `program`, which runs `command`, and lends it the
-  // terminal. `child_changed` is called when a child of the tool may have ended or stopped.
-  Status Open(pid_t program, const std::vector<std::string>& command,
-              std::function<void()> child_changed);
+  // Starts to pass signals to process (and group) `program`, lends it the terminal, and takes its
+  // words out of the tool's command line. `child_changed` is called when a child of the tool may
+  // have ended or stopped.
+  Status Open(pid_t program, std::function<void()> child_changed);
 
   // From now on what asks a process to end calls `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.

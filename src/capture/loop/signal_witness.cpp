@@ -10,36 +10,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <string>
 #include <string_view>
 
 namespace batchlight::capture {
 namespace {
-
-// Where the kernel reads this process's command line, and what the witness puts there.
-struct ShownCommand {
-  char* place = nullptr;
-  std::string text;
-};
-
-// The program's, behind slashes that fill the room of the tool's: who looks for a part of the line,
-// or for its end, finds the witness where he finds the program, and nobody takes it for the tool.
-ShownCommand CommandOf(const std::vector<std::string>& command) {
-  std::ifstream file("/proc/self/cmdline");
-  const std::string own((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  char* const place = program_invocation_name;
-  if (own.empty() || std::memcmp(place, own.c_str(), std::strlen(own.c_str()) + 1) != 0) return {};
-  std::string text;
-  for (const std::string& word : command) text += word + '\0';
-  if (text.size() < own.size()) text.insert(0, own.size() - text.size(), '/');
-  return {place, text.substr(text.size() - own.size())};
-}
 
 void CloseAllFrom(int first) {
   constexpr int kMostOfOldKernels = 4096;
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
   for (int fd = first; fd < kMostOfOldKernels; ++fd) close(fd);
 }
+
+constexpr char kName[] = "signal-witness";
 
 bool IsPending(pid_t pid, int signal) {
   constexpr std::string_view kPending = "ShdPnd:";
@@ -52,16 +35,16 @@ bool IsPending(pid_t pid, int signal) {
 }
 
 // The witness's side: system calls alone, as the tool may have threads.
-[[noreturn]] void Witness(pid_t tool, pid_t group, int report, const ShownCommand& shown) {
+[[noreturn]] void Witness(pid_t tool, pid_t group, int report, const OwnLine& line) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   setpgid(0, group);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != tool) _exit(0);
-  // Neither `killall python` nor `killall batchlight` means it.
-  prctl(PR_SET_NAME, "signal-witness");
-  std::memcpy(shown.place, shown.text.data(), shown.text.size());
+  // Neither `killall python` nor `pkill -f batchlight` means it.
+  prctl(PR_SET_NAME, kName);
+  line.Show(kName);
   dup2(report, STDIN_FILENO);
   CloseAllFrom(STDIN_FILENO + 1);
   while (true) {
@@ -77,14 +60,13 @@ bool IsPending(pid_t pid, int signal) {
 
 }  // namespace
 
-void SignalWitness::Start(pid_t group, const std::vector<std::string>& command) {
-  const ShownCommand shown = CommandOf(command);
+void SignalWitness::Start(pid_t group, const OwnLine& line) {
   int ends[2];
-  if (shown.place == nullptr || pipe2(ends, O_CLOEXEC) != 0) return;
+  if (!line.known() || pipe2(ends, O_CLOEXEC) != 0) return;
   const pid_t tool = getpid();
   // No signal tells of its end and no wait() for any child finds it: it is none of the job's.
   pid_ = static_cast<pid_t>(syscall(SYS_clone, 0, 0, 0, 0, 0));
-  if (pid_ == 0) Witness(tool, group, ends[1], shown);
+  if (pid_ == 0) Witness(tool, group, ends[1], line);
   close(ends[1]);
   if (pid_ < 0) {
     close(ends[0]);

@@ -1,16 +1,17 @@
 // Tells whether a signal that the tool got was sent to the program as well. `scancel`, `pkill -f`,
 // `systemctl stop` signal every process of a job: passed on, such a signal would reach the program
 // twice. Nothing in a signal says who else got it, so a small process stands beside the program, in
-// its session, control group and, where it may, process group, and with its command line, blocks
-// all signals, and reports the ones that it gets: whoever reaches it reached the program.
+// its session, control group and, where it may, process group, blocks all signals, and reports the
+// ones that it gets: whoever reaches it reached the program. Who goes by the command line reaches
+// the tool by nothing that is the program's, and it by neither's: OwnLine.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "capture/loop/own_line.h"
 
 namespace batchlight::capture {
 
@@ -23,7 +24,7 @@ class SignalWitness {
 
   // `group`: 0: one of its own. Without room for a process there is no witness, and it saw nothing.
   // It ends with this thread.
-  void Start(pid_t group, const std::vector<std::string>& command);
+  void Start(pid_t group, const OwnLine& line);
   // Reads what it has reported. CLOCK_MONOTONIC.
   void Listen(int64_t now_ns);
   // Also if it has had no processor yet to report it.

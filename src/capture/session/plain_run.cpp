@@ -26,7 +26,7 @@ class PlainRun {
                      Program::Fork(SpecOf(options_, target, signals_.original_mask())));
     pid_ = program.pid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    RETURN_IF_ERROR(signals_.Open(pid_, options_.command, [this] { Reap(); }));
+    RETURN_IF_ERROR(signals_.Open(pid_, [this] { Reap(); }));
     inherited_.LetGo(options_.keeps);
     const int64_t start_ns = MonotonicNow();
     if (const StartFailure failure = program.Execute(""); failure.error != 0) {

@@ -324,7 +324,7 @@ Status Session::OpenWatches(pid_t pid) {
   RETURN_IF_ERROR(control_watch_->Open([this] { ControlChanged(); }));
   // Orphans of the program come to the tool: how they end is known, and --wait=all can wait.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  return signals_.Open(pid, options_.command, [this] { Reap(); });
+  return signals_.Open(pid, [this] { Reap(); });
 }
 
 Status Session::OpenRecording(pid_t pid, const Install& install,
