@@ -130,6 +130,64 @@ class EachSignalComesOnce(InFolder):
         self.assertEqual((done.returncode, heard), (7, [signal.SIGTERM]), done.stderr)
         self.assertIn("end", self.files())
 
+    def stopped(self, script, *words, **options):
+        """A tool that its starter saw stop, with its program."""
+        tool = self.begin("profile", "-t", "none", "-f", "-o", "run", *words, "sh", "-c", script, **options)
+        end = time.monotonic() + LONG_S
+        status = 0
+        while not status and time.monotonic() < end:
+            _, status = os.waitpid(tool.pid, os.WUNTRACED | os.WNOHANG)
+            time.sleep(0.01)
+        self.assertTrue(status and os.WIFSTOPPED(status), "nobody sees the program stop")
+        self.assertEqual(os.WSTOPSIG(status), signal.SIGSTOP)
+        (program,) = self.job(lambda line, name: name == "sh")
+        return tool, program
+
+    def test_a_program_that_stops_itself(self):
+        """Until its starter, who waits for that, continues it; or somebody the program, or the whole job."""
+        self.environment["RANK"] = "1"
+        for words in ((), ("--ranks=0",)):
+            for continued in ("tool", "program", "all"):
+                tool, program = self.stopped("kill -STOP $$; exit 3", *words)
+                self.assertIn(") T ", self.text("/proc/%d/stat" % program))
+                pids = {"tool": [tool.pid], "program": [program], "all": self.job(lambda line, name: True)}
+                for pid in pids[continued]:
+                    os.kill(pid, signal.SIGCONT)
+                self.assertEqual(tool.wait(LONG_S), 3, continued)
+
+    def test_a_program_that_stops_again(self):
+        tool, program = self.stopped("for i in 1 2 3; do kill -STOP $$; done; exit 3")
+        for i in range(2):
+            tool.send_signal(signal.SIGCONT)
+            self.assertTrue(os.WIFSTOPPED(os.waitpid(tool.pid, os.WUNTRACED)[1]))
+        tool.send_signal(signal.SIGCONT)
+        self.assertEqual(tool.wait(LONG_S), 3)
+
+    def test_a_stopped_program_that_is_killed(self):
+        tool, program = self.stopped("kill -STOP $$")
+        os.kill(program, signal.SIGKILL)
+        self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGKILL)
+
+    def test_a_job_that_is_suspended(self):
+        """scontrol suspend and resume."""
+        self.start()
+        for order in (1, -1):
+            for sent, state in ((signal.SIGSTOP, ") T "), (signal.SIGCONT, ") S ")):
+                for pid in self.job(lambda line, name: True)[::order]:
+                    os.kill(pid, sent)
+                for pid in self.job(lambda line, name: True):
+                    self.until(lambda: state in self.text("/proc/%d/stat" % pid), (pid, sent))
+            self.assertEqual(self.reads(LONG_S), [str(int(signal.SIGCONT))])
+        self.comes_once([self.tool.pid])
+
+    def test_a_stop_that_stops_nobody(self):
+        """SIGTSTP where no shell is to continue the job."""
+        for words in ((), ("--ranks=0",)):
+            self.environment["RANK"] = "1"
+            tool = self.begin("profile", "-t", "none", "-f", "-o", "run", *words, "sh", "-c", "kill -TSTP $$; exit 3",
+                              start_new_session=True)
+            self.assertEqual(tool.wait(LONG_S), 3)
+
     def test_every_signal_reaches_the_program(self):
         self.start()
         sent = [n for n in CAUGHT if n != signal.SIGTSTP]  # which takes back a SIGCONT before it

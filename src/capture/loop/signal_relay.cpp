@@ -86,7 +86,7 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   const OwnLine line;
   constexpr int kCommandWords = 2;  // batchlight profile
   line.Keep(kCommandWords);
-  witness_.Start(leads ? program : 0, line);
+  witness_.Start(program, leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   terminal_.Lend(program);
   return {};
@@ -95,9 +95,8 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
 // What such a process sends to its parent, or its parent's parent, is for whoever started the tool.
 // Where that is nobody the tool is its container's first process, and stands for the program. One
 // that has ended and was waited for in between is not known any more.
-bool SignalRelay::IsForTheStarter(const signalfd_siginfo& info) const {
-  const auto sender = static_cast<pid_t>(info.ssi_pid);
-  if (info.ssi_code == SI_KERNEL || sender == 0 || starter_ == 0) return false;
+bool SignalRelay::IsForTheStarter(int code, pid_t sender) const {
+  if (code == SI_KERNEL || sender == 0 || starter_ == 0) return false;
   return sender == program_ || getpgid(sender) == program_ || DescendsFrom(sender, program_);
 }
 
@@ -107,7 +106,7 @@ void SignalRelay::ReadSignals() {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) child_changed_();
     if (signal == SIGCHLD || IsTheToolsOwn(info)) continue;
-    const bool for_starter = IsForTheStarter(info);
+    const bool for_starter = IsForTheStarter(info.ssi_code, static_cast<pid_t>(info.ssi_pid));
     if (interrupted_ != nullptr && !for_starter) {
       if (AsksToEnd(signal)) interrupted_();
     } else {
@@ -190,25 +189,40 @@ bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
 void SignalRelay::ProgramStopped(int stop_signal) {
   const bool by_terminal =
       stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
-  // Without a terminal nobody would continue the tool: whoever stopped the program continues it.
-  if (!terminal_.present() || !by_terminal) return;
+  const bool whole_job = terminal_.present() && by_terminal;
+  // Somebody may continue the program alone, and then nobody the tool.
+  if (!whole_job && witness_.fd() < 0) return;
+  witness_.WakeTool(true);
   terminal_.TakeBack(program_);
-  kill(0, stop_signal);  // the rest of the shell's job, as the terminal would have done
-  sigset_t only;
+  const std::optional<siginfo_t> continued = Stop(stop_signal, whole_job);
+  terminal_.Lend(program_);
+  witness_.WakeTool(false);
+  if (whole_job) {
+    kill(-program_, SIGCONT);
+  } else if (!continued) {
+    kill(program_, SIGCONT);  // alone it would not have stopped either: nobody's job
+  } else if (continued->si_pid != witness_.pid()) {
+    Hold({SIGCONT, IsForTheStarter(continued->si_code, continued->si_pid), MonotonicNow(),
+          std::nullopt});
+  }
+}
+
+// Until the tool is continued: by what. Nothing if the kernel lets it go on: SIGTSTP stops no
+// process whose group is no job of a shell.
+std::optional<siginfo_t> SignalRelay::Stop(int stop_signal, bool whole_job) {
+  sigset_t only, before, cont;
   sigemptyset(&only);
   sigaddset(&only, stop_signal);
-  sigset_t before;
-  sigprocmask(SIG_UNBLOCK, &only, &before);  // the tool stops here until it is continued
+  if (whole_job) kill(0, stop_signal);  // the shell's, as the terminal would have done
+  sigprocmask(SIG_UNBLOCK, &only, &before);
+  if (!whole_job) raise(stop_signal);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  terminal_.Lend(program_);
-  // What continued the tool is not passed on a second time, when the program may have stopped
-  // again.
-  sigset_t continued;
-  sigemptyset(&continued);
-  sigaddset(&continued, SIGCONT);
+  sigemptyset(&cont);
+  sigaddset(&cont, SIGCONT);
+  siginfo_t info;
   const timespec now{};
-  sigtimedwait(&continued, nullptr, &now);
-  kill(-program_, SIGCONT);
+  if (sigtimedwait(&cont, &info, &now) < 0) return std::nullopt;
+  return info;
 }
 
 }  // namespace batchlight::capture

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <signal.h>
-#include <sys/signalfd.h>
 
 #include <cstdint>
 #include <deque>
@@ -47,8 +46,8 @@ class SignalRelay {
   // Whether SIGTERM or SIGHUP came for the program within the last minute: somebody wants the whole
   // job to end. A server that reads its settings anew for one is long past it.
   bool asked_to_end() const;
-  // The program was stopped by `stop_signal`: if the terminal did that, the tool stops as well,
-  // and the program continues when the tool does.
+  // The program was stopped by `stop_signal`: the tool stops as well, so that its starter sees it,
+  // and each continues when the other does.
   void ProgramStopped(int stop_signal);
 
  private:
@@ -59,7 +58,8 @@ class SignalRelay {
     std::optional<sigval> value;  // of sigqueue()
   };
 
-  bool IsForTheStarter(const signalfd_siginfo& info) const;
+  static std::optional<siginfo_t> Stop(int stop_signal, bool whole_job);
+  bool IsForTheStarter(int code, pid_t sender) const;
   void ReadSignals();
   void Hold(const Waiting& waiting);
   void HearWitness();

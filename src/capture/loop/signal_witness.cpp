@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -34,22 +35,55 @@ bool IsPending(pid_t pid, int signal) {
   return false;
 }
 
+struct Sides {
+  pid_t tool;
+  pid_t program;
+};
+
+// proc(5): "PID (name) state ...". By system calls alone.
+bool IsStopped(pid_t pid) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[256];
+  const ssize_t count = read(fd, text, sizeof text);
+  close(fd);
+  const std::string_view line(text, count > 0 ? static_cast<size_t>(count) : 0);
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string_view::npos || line.size() < name_end + 3) return false;
+  return line[name_end + 2] == 'T' || line[name_end + 2] == 't';
+}
+
+// Of the tool, which stopped because the program did.
+void WakeIfProgramGoesOn(const Sides& sides) {
+  if (!IsStopped(sides.program) && IsStopped(sides.tool)) kill(sides.tool, SIGCONT);
+}
+
 // The witness's side: system calls alone, as the tool may have threads.
-[[noreturn]] void Witness(pid_t tool, pid_t group, int report, const OwnLine& line) {
+[[noreturn]] void Witness(const Sides& sides, pid_t group, int report, const OwnLine& line) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   setpgid(0, group);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != tool) _exit(0);
+  if (getppid() != sides.tool) _exit(0);
   // Neither `killall python` nor `pkill -f batchlight` means it.
   prctl(PR_SET_NAME, kName);
   line.Show(kName);
   dup2(report, STDIN_FILENO);
   CloseAllFrom(STDIN_FILENO + 1);
+  bool wakes = false;
   while (true) {
-    const int signal = sigwaitinfo(&all, nullptr);
+    siginfo_t info;
+    const timespec look{.tv_sec = 0, .tv_nsec = 50'000'000};
+    const int signal = wakes ? sigtimedwait(&all, &info, &look) : sigwaitinfo(&all, &info);
+    if (wakes) WakeIfProgramGoesOn(sides);
     if (signal < 0) continue;
+    if (info.si_pid == sides.tool) {
+      if (info.si_code == SI_QUEUE) wakes = info.si_value.sival_int != 0;
+      continue;
+    }
     const auto number = static_cast<uint8_t>(signal);
     if (write(STDIN_FILENO, &number, 1) != 1) _exit(0);
     // A program that signals its own group all the time does not keep the tool busy.
@@ -60,13 +94,13 @@ bool IsPending(pid_t pid, int signal) {
 
 }  // namespace
 
-void SignalWitness::Start(pid_t group, const OwnLine& line) {
+void SignalWitness::Start(pid_t program, pid_t group, const OwnLine& line) {
   int ends[2];
   if (!line.known() || pipe2(ends, O_CLOEXEC) != 0) return;
-  const pid_t tool = getpid();
+  const Sides sides{getpid(), program};
   // No signal tells of its end and no wait() for any child finds it: it is none of the job's.
   pid_ = static_cast<pid_t>(syscall(SYS_clone, 0, 0, 0, 0, 0));
-  if (pid_ == 0) Witness(tool, group, ends[1], line);
+  if (pid_ == 0) Witness(sides, group, ends[1], line);
   close(ends[1]);
   if (pid_ < 0) {
     close(ends[0]);
@@ -75,6 +109,10 @@ void SignalWitness::Start(pid_t group, const OwnLine& line) {
   setpgid(pid_, group);
   fd_ = ends[0];
   fcntl(fd_, F_SETFL, O_NONBLOCK);
+}
+
+void SignalWitness::WakeTool(bool wakes) const {
+  sigqueue(pid_, SIGRTMIN, sigval{.sival_int = wakes ? 1 : 0});
 }
 
 void SignalWitness::Listen(int64_t now_ns) {

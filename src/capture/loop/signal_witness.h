@@ -24,7 +24,9 @@ class SignalWitness {
 
   // `group`: 0: one of its own. Without room for a process there is no witness, and it saw nothing.
   // It ends with this thread.
-  void Start(pid_t group, const OwnLine& line);
+  void Start(pid_t program, pid_t group, const OwnLine& line);
+  // Whether it continues the tool, should that be stopped, once the program goes on or is gone.
+  void WakeTool(bool wakes) const;
   // Reads what it has reported. CLOCK_MONOTONIC.
   void Listen(int64_t now_ns);
   // Also if it has had no processor yet to report it.
@@ -33,6 +35,7 @@ class SignalWitness {
 
   // Becomes readable when there is something to Listen() to. -1: no witness.
   int fd() const { return fd_; }
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;
