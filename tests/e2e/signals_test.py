@@ -98,6 +98,32 @@ class EachSignalComesOnce(InFolder):
             os.kill(pid, signal.SIGKILL)
         self.comes_once([self.tool.pid])
 
+    def test_signals_that_come_again(self):
+        """Each of them, though the first still waits; of those for all in between too."""
+        self.start()
+        one, everybody = [self.tool.pid], self.job(lambda line, name: True)
+        for signalled in ([one] * 6, [one, everybody], [everybody, one]):
+            for pids in signalled:
+                for pid in pids:
+                    os.kill(pid, signal.SIGUSR1)
+                time.sleep(0.05)
+            self.assertEqual(self.reads(LONG_S), [str(int(signal.SIGUSR1))] * len(signalled))
+
+    def test_what_is_for_the_program_alone(self):
+        """A server stops at SIGWINCH; its worker, which it keeps suspended, is not to go on at its SIGCONT."""
+        with open(self.path("counts.py"), "w") as file:
+            file.write(COUNTS)
+        script = "/usr/bin/python3 counts.py & read go; trap 'echo main' WINCH CONT; echo ready; wait; wait; wait"
+        self.tool = self.begin("profile", "-t", "none", "-f", "-o", "run", "bash", "-c", script, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+        self.assertEqual(self.reads(LONG_S), ["ready"])
+        self.tool.stdin.write("go\n")
+        self.tool.stdin.flush()
+        self.assertEqual(self.reads(LONG_S), ["ready"])
+        for sent in (signal.SIGWINCH, signal.SIGCONT):
+            self.tool.send_signal(sent)
+            self.assertEqual(self.reads(LONG_S), ["main"])
+
     def test_a_run_that_is_not_recorded(self):
         self.environment["RANK"] = "1"
         self.start("--ranks=0")

@@ -17,6 +17,8 @@ namespace {
 
 // For the witness's report: whoever signals several processes does it within a few milliseconds.
 constexpr int64_t kHoldNs = 100'000'000;
+// `timeout` signals a process and then its group: to one that had not run in between it is one.
+constexpr int64_t kPendingNs = 20'000'000;
 
 // All that a process can be sent, but for SIGBUS: that is the tool's own where a mapped file was
 // cut short. What its own faults raise ends the tool as ever, blocked or not.
@@ -81,6 +83,7 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   // A program that a script started may begin a session (inject/entry/interpose_session.cpp), which
   // it cannot where another process is in its group. A shell's job leads its group and may not.
   const bool leads = getpgrp() == getpid();
+  is_shells_job_ = leads && terminal_.present() && getsid(0) != getpid();
   // A program that looks whether it runs already (`pgrep -fc train.py`), or that is signalled by
   // its words, is to be found once. Flags may hold such words too: -o train.
   const OwnLine line;
@@ -118,12 +121,13 @@ void SignalRelay::ReadSignals() {
   }
 }
 
-// As pending signals do, those below the real-time ones wait once.
+// As pending signals do, those below the real-time ones that come together wait once.
 void SignalRelay::Hold(const Waiting& waiting) {
   const bool asks_to_end = waiting.signal == SIGTERM || waiting.signal == SIGHUP;
   if (asks_to_end && !waiting.for_starter) asked_to_end_ns_ = waiting.since_ns;
   const auto is_same = [&](const Waiting& other) {
-    return other.signal == waiting.signal && other.for_starter == waiting.for_starter;
+    return other.signal == waiting.signal && other.for_starter == waiting.for_starter &&
+           waiting.since_ns - other.since_ns < kPendingNs;
   };
   if (waiting.signal < SIGRTMIN && std::any_of(waiting_.begin(), waiting_.end(), is_same)) return;
   waiting_.push_back(waiting);
@@ -149,15 +153,16 @@ void SignalRelay::PassOnWhatIsDue() {
       timerfd_settime(timer_fd_, 0, &due, nullptr);
       return;
     }
-    if (!witness_.Saw(first.signal, first.since_ns - kHoldNs)) PassOn(first);
+    if (!witness_.TakeReport(first.signal, first.since_ns - kHoldNs)) PassOn(first);
     waiting_.pop_front();
   }
 }
 
 void SignalRelay::PassOn(const Waiting& waiting) const {
   const int signal = waiting.signal;
-  // These are for the whole job.
-  const bool for_all = signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH;
+  // A shell sends these to its whole job, of which the tool alone is in the job's group.
+  const bool for_all =
+      is_shells_job_ && (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH);
   const pid_t to = waiting.for_starter ? starter_ : program_;
   // Its number may be another's by now.
   if (waiting.for_starter && getppid() != starter_) return;
@@ -176,7 +181,7 @@ bool SignalRelay::asked_to_end() const {
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   interrupted_ = std::move(interrupted);
   for (const Waiting& waiting : waiting_) {
-    if (waiting.for_starter && !witness_.Saw(waiting.signal, waiting.since_ns - kHoldNs)) {
+    if (waiting.for_starter && !witness_.TakeReport(waiting.signal, waiting.since_ns - kHoldNs)) {
       PassOn(waiting);
     }
   }

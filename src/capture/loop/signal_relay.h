@@ -74,6 +74,7 @@ class SignalRelay {
   SignalWitness witness_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
+  bool is_shells_job_ = false;
   pid_t starter_ = 0;            // the tool's parent; 0: none in its namespace
   int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
   std::function<void()> child_changed_;

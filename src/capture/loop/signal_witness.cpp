@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -118,15 +119,18 @@ void SignalWitness::WakeTool(bool wakes) const {
 void SignalWitness::Listen(int64_t now_ns) {
   uint8_t signals[256];
   for (ssize_t count; fd_ >= 0 && (count = read(fd_, signals, sizeof signals)) >= 0;) {
-    for (ssize_t i = 0; i < count; ++i) {
-      if (signals[i] < _NSIG) seen_ns_[signals[i]] = now_ns;
-    }
+    for (ssize_t i = 0; i < count; ++i) seen_.push_back({signals[i], now_ns});
     if (count == 0) End();  // somebody killed it
   }
 }
 
-bool SignalWitness::Saw(int signal, int64_t since_ns) const {
-  return seen_ns_[signal] >= since_ns || (fd_ >= 0 && IsPending(pid_, signal));
+bool SignalWitness::TakeReport(int signal, int64_t since_ns) {
+  std::erase_if(seen_, [&](const Seen& seen) { return seen.at_ns < since_ns; });
+  const auto is_same = [&](const Seen& seen) { return seen.signal == signal; };
+  const auto found = std::find_if(seen_.begin(), seen_.end(), is_same);
+  if (found == seen_.end()) return fd_ >= 0 && IsPending(pid_, signal);
+  seen_.erase(found);
+  return true;
 }
 
 void SignalWitness::End() {

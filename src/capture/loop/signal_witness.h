@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "capture/loop/own_line.h"
 
@@ -29,8 +30,9 @@ class SignalWitness {
   void WakeTool(bool wakes) const;
   // Reads what it has reported. CLOCK_MONOTONIC.
   void Listen(int64_t now_ns);
-  // Also if it has had no processor yet to report it.
-  bool Saw(int signal, int64_t since_ns) const;
+  // Whether it got the signal then, also if it has had no processor yet to report it. Each of its
+  // reports answers for one signal.
+  bool TakeReport(int signal, int64_t since_ns);
   void End();
 
   // Becomes readable when there is something to Listen() to. -1: no witness.
@@ -38,9 +40,14 @@ class SignalWitness {
   pid_t pid() const { return pid_; }
 
  private:
+  struct Seen {
+    int signal;
+    int64_t at_ns;
+  };
+
   pid_t pid_ = -1;
   int fd_ = -1;
-  int64_t seen_ns_[_NSIG] = {};  // by signal; 0: never
+  std::vector<Seen> seen_;  // in the order of their arrival
 };
 
 }  // namespace batchlight::capture
