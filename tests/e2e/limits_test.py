@@ -82,6 +82,18 @@ class Limits(InFolder):
             self.assertIn(alone, done.stdout)
             os.remove(self.path("run.batchlight"))
 
+    def test_waits_that_may_not_write(self):
+        """The kernel says so, and nothing of ours writes there."""
+        with open(self.path("waits.py"), "w") as file:
+            file.write("import ctypes, os\n"
+                       "libc = ctypes.CDLL(None, use_errno=True)\n"
+                       "for wait in (lambda: libc.wait(8), lambda: libc.waitpid(-1, 8, 0), lambda: libc.wait4(-1, 8, 0, None),\n"
+                       "             lambda: libc.waitid(0, 0, 8, os.WEXITED)):\n"
+                       "    if os.fork() == 0: os._exit(3)\n"
+                       "    print(wait(), ctypes.get_errno())\n")
+        done, _ = self.shell("/usr/bin/python3 waits.py")
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["-1", "14"] * 4), done.stderr)
+
     def test_hardly_any_stack(self):
         """The tool takes what it needs; the program has what it would have."""
         recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")

@@ -52,12 +52,10 @@ void SayEnd(pid_t pid, int wait_status) {
 }
 
 pid_t WaitAndSay(pid_t pid, int* status, int options, rusage* usage) {
-  int seen = 0;
-  const pid_t ended = CallWait4(pid, &seen, options, usage);
-  if (ended > 0) {
-    if (status != nullptr) *status = seen;
-    SayEnd(ended, seen);
-  }
+  int own = 0;
+  int* const seen = status != nullptr ? status : &own;  // where nobody may write the kernel says so
+  const pid_t ended = CallWait4(pid, seen, options, usage);
+  if (ended > 0) SayEnd(ended, *seen);
   return ended;
 }
 
