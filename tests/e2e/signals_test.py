@@ -8,7 +8,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import LONG_S, InFolder  # noqa: E402
+from recorded import BATCHLIGHT, LONG_S, InFolder  # noqa: E402
 
 # The last are what a process's own faults raise, or stop it.
 CAUGHT = sorted(set(signal.valid_signals()) - {
@@ -232,6 +232,22 @@ class EachSignalComesOnce(InFolder):
             tool.send_signal(sent)
             self.assertEqual(tool.wait(LONG_S), 128 + sent)
             self.assertEqual(list(self.processes()), [])
+
+    def test_a_program_that_is_to_die_with_its_starter(self):
+        """PR_SET_PDEATHSIG of the process that becomes the tool."""
+        starter = ("import ctypes, os, sys, time\n"
+                   "if os.fork() == 0: ctypes.CDLL(None).prctl(1, 9); os.execv(sys.argv[1], sys.argv[1:])\n"
+                   "time.sleep(600)")
+        self.environment["RANK"] = "1"
+        for words in ((), ("--ranks=0",)):
+            starts = subprocess.Popen(["/usr/bin/python3", "-c", starter, BATCHLIGHT, "profile", "-t", "none", "-f", "-o", "run",
+                                       *words, "sh", "-c", "echo ready; exec sleep 600"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, cwd=self.folder, env=self.environment)
+            self.assertEqual(starts.stdout.readline(), b"ready\n")
+            starts.kill()
+            starts.wait()
+            self.until(lambda: not list(self.processes()), "the program runs on")
+            starts.stdout.close()
 
     def test_nothing_of_the_tool_outlives_it(self):
         self.start()

@@ -1,6 +1,7 @@
 #include "capture/program/program.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ void HideOutput() {
 }
 
 // The child's side. Ends in execve or _exit.
-[[noreturn]] void RunChild(const ProgramSpec& spec, int go_fd, int result_fd) {
+[[noreturn]] void RunChild(const ProgramSpec& spec, pid_t tool, int go_fd, int result_fd) {
   setpgid(0, 0);
   std::vector<std::string> environment = spec.environment;
   std::string variable = ReadToEnd(go_fd);
@@ -50,6 +51,11 @@ void HideOutput() {
   if (!variable.empty()) environment.push_back(std::move(variable));
   if (!spec.show_output) HideOutput();
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
+  // After becoming somebody else, which takes it back.
+  if (spec.death_signal != 0) {
+    prctl(PR_SET_PDEATHSIG, spec.death_signal);
+    if (getppid() != tool) raise(spec.death_signal);
+  }
   const std::vector<char*> envp = TextPointers(environment);
   const std::vector<char*> argv = TextPointers(spec.arguments);
   GiveSignalsBack();
@@ -72,11 +78,12 @@ Result<Program> Program::Fork(const ProgramSpec& spec) {
     return OutputError(std::string("cannot make a pipe: ") + std::strerror(errno));
   }
   Program program;
+  const pid_t tool = getpid();
   program.pid_ = fork();
   if (program.pid_ == 0) {
     close(go[1]);
     close(result[0]);
-    RunChild(spec, go[0], result[1]);
+    RunChild(spec, tool, go[0], result[1]);
   }
   const int reason = errno;
   close(go[0]);

@@ -20,6 +20,7 @@ struct ProgramSpec {
   bool show_output = true;               // false: stdout and stderr go to /dev/null
   sigset_t signal_mask{};                // of the program, as the tool inherited it
   std::optional<RunAs> run_as;           // nothing: the tool's own user
+  int death_signal = 0;                  // when the tool dies; 0: none
 };
 
 // Why the program could not be started; error 0: it runs.

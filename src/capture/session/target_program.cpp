@@ -1,5 +1,7 @@
 #include "capture/session/target_program.h"
 
+#include <sys/prctl.h>
+
 namespace batchlight::capture {
 
 EnvironmentOptions PlainEnvironment(const SessionOptions& options) {
@@ -19,10 +21,22 @@ TargetProgram FindTarget(const SessionOptions& options, const EnvironmentOptions
   return target;
 }
 
+namespace {
+
+// Who starts a program that is to die with him (PR_SET_PDEATHSIG) starts the tool so, which hands
+// it on: one that runs on by itself afterwards keeps none.
+int DeathSignal(const SessionOptions& options) {
+  int signal = 0;
+  if (options.kill_signal == 0 || prctl(PR_GET_PDEATHSIG, &signal) != 0) return 0;
+  return signal;
+}
+
+}  // namespace
+
 ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
                    const sigset_t& signal_mask) {
-  return {target.found.path,   options.command, target.environment,
-          options.show_output, signal_mask,     options.run_as};
+  return {target.found.path, options.command, target.environment,  options.show_output,
+          signal_mask,       options.run_as,  DeathSignal(options)};
 }
 
 }  // namespace batchlight::capture
