@@ -247,7 +247,7 @@ class Served(unittest.TestCase):
     def test_what_another_page_deleted_does_not_come_back(self):
         run = self.folder / 'shared.batchlight'
         shutil.copy(self.train, run)
-        self.view(run, run)  # beside itself: its notes are listed once
+        self.view(run)
         notes = ('return batchlightTimeline.app.model.first.source.call("notes")'
                  '.then(({notes}) => notes.map(({text}) => text))')
         self.browser.keys('Shift+m', 'a', 'Enter')
@@ -260,7 +260,7 @@ class Served(unittest.TestCase):
         self.wait_equal(notes, ['o', 'b'])
         shown = 'return batchlightTimeline.app.model.notes.map(({text}) => text).sort()'
         self.wait_equal(shown, ['b', 'o'])
-        self.view(run, run)
+        self.view(run)
         self.wait_equal(shown, ['b', 'o'])
 
     def wait_equal(self, code, value):

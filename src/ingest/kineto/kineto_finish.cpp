@@ -179,8 +179,9 @@ void KinetoTables::Finish() {
   own(store_.cuda_events);
   own(store_.gpu_overheads);
   own(store_.gpu_memory_events);
-  for (const auto& [key, stream] : contexts_) {
-    store_.gpu_contexts.Append({process, key.second, key.first, stream});
+  for (const auto& [context, device] : contexts_) {
+    constexpr uint32_t kNotTold = 0;  // no stream has it: a trace does not say which is the default
+    store_.gpu_contexts.Append({process, device, context, kNotTold});
   }
   for (const auto& [key, priority] : streams_) {
     store_.gpu_streams.Append(

@@ -441,7 +441,7 @@ KinetoTables::GpuPlace KinetoTables::Place(const KinetoEvent& event) {
   const uint32_t device = Number(event, KinetoArg::kDevice, NumberOf(event.pid, 0));
   const uint32_t context = Number(event, KinetoArg::kContext);
   const uint32_t stream = Number(event, KinetoArg::kStream, NumberOf(event.tid, 0));
-  contexts_.try_emplace({context, device}, stream);
+  contexts_.emplace(context, device);
   streams_.try_emplace({context, stream}, 0);
   return {device, context, stream};
 }

@@ -122,9 +122,9 @@ class KinetoTables {
     StringId inputs;
   };
   std::unordered_map<std::string, InputTexts> inputs_;
-  std::unordered_map<std::string, size_t> open_ranges_;         // rows of start/end ranges by id
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
-  std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)
+  std::unordered_map<std::string, size_t> open_ranges_;       // rows of start/end ranges by id
+  std::set<std::pair<uint32_t, uint32_t>> contexts_;          // (context, device)
+  std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;  // (context, stream)
   std::map<std::pair<ProcessId, StringId>, NvtxDomainId> domains_;
   std::set<StringId> whole_paths_;  // of modules: complete without the paths of those around them
   int32_t rank_ = -1;

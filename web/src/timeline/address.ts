@@ -2,6 +2,7 @@
 import type {App} from "./app";
 import {stepAt, typicalSteps} from "./data/steps";
 import {heldStepsText, isPart, lackOfSteps} from "./state/held";
+import {runLetter} from "./state/places";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
@@ -116,7 +117,7 @@ export class Address {
     const {app} = this;
     const {model} = app;
     const {info} = model.first;
-    const lack = lackOfSteps(info, number, number);
+    const lack = lackOfSteps(info, number, number, 0, runLetter(model, model.first));
     app.unwarn("place");
     if (lack) return app.warn(lack, "place");
     const steps = info.steps[0];

@@ -26,9 +26,7 @@ export class NotesPanel {
   }
 
   private async load(): Promise<void> {
-    const {runs} = this.model;
-    await Promise.all(
-      runs.filter((run) => this.keeper(run) === run).map((run) => this.loadOf(run)));
+    await Promise.all(this.model.runs.map((run) => this.loadOf(run)));
     this.changed();
   }
 
@@ -47,11 +45,6 @@ export class NotesPanel {
     }
   }
 
-  // A run beside itself has one file of notes.
-  private keeper(run: RunView): RunView {
-    return this.model.runs.find(({info}) => info.source === run.info.source) ?? run;
-  }
-
   private take(run: RunView, notes: readonly Note[]): void {
     const unsaved = this.unsaved[run.index];
     const own = this.model.notesOf(run).filter(({id}) => unsaved.has(id));
@@ -59,15 +52,14 @@ export class NotesPanel {
   }
 
   // `span` is of the axis.
-  add(of: RunView, span: Span, place: Partial<Note>): void {
+  add(run: RunView, span: Span, place: Partial<Note>): void {
     const note: Note = {
       id: `${Date.now().toString(36)}-${this.model.notes.length}`,
       text: "",
-      from: Math.round(span.from - of.offset),
-      to: Math.round(span.to - of.offset),
+      from: Math.round(span.from - run.offset),
+      to: Math.round(span.to - run.offset),
       ...place
     };
-    const run = this.keeper(of);
     this.model.setNotes(run, [...this.model.notesOf(run), note]);
     this.changed(run, note);
     const at = this.model.notes.indexOf(note);

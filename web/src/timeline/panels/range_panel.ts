@@ -70,7 +70,8 @@ export class RangePanel {
       taken(event);
       const asked = askedSteps(this.firstStep.value, this.lastStep.value);
       if (typeof asked === "string") return this.refuse(asked);
-      const lack = lackOfSteps(model.first.info, asked.first, asked.last);
+      const letter = runLetter(model, model.first);
+      const lack = lackOfSteps(model.first.info, asked.first, asked.last, 0, letter);
       if (lack) return this.refuse(lack);
       this.showSteps(asked.first, asked.last);
       this.goTo(model.range!);

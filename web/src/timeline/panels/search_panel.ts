@@ -164,7 +164,8 @@ export class SearchPanel {
   }
 
   private stepLine(step: number): HTMLElement {
-    const lack = lackOfSteps(this.model.first.info, step, step);
+    const {model} = this;
+    const lack = lackOfSteps(model.first.info, step, step, 0, runLetter(model, model.first));
     if (lack) return h("p", {role: "status"}, lack);
     return h("p", {role: "status"}, "Enter goes to ",
       h("button", {type: "button", class: "link", click: () => this.actions.step(step)},

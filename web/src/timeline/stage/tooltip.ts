@@ -10,7 +10,14 @@ const kOffPx = 14;
 export class Tooltip {
   readonly element = h("div", {class: "tooltip", hidden: true, "aria-hidden": "true"});
 
-  constructor(private readonly model: Model) {}
+  private last: [Hit, PointerEvent]|null = null;
+
+  constructor(private readonly model: Model) {
+    // A name that was asked for when the box came under the pointer.
+    model.listen((change) => {
+      if (change === "names" && this.last && !this.element.hidden) this.show(...this.last);
+    });
+  }
 
   show(hit: Hit|null, event: PointerEvent|null): void {
     const {model, element} = this;
@@ -18,8 +25,9 @@ export class Tooltip {
     model.hover = hit;
     if (!same) model.changed("hover");
     element.hidden = !hit || !event;
+    this.last = hit && event ? [hit, event] : null;
     if (!hit || !event) return;
-    const label = hit.run.names.label(hit.name) ?? "";
+    const label = hit.run.names.label(hit.name) ?? "…";
     const name = (hit.merged === 1 ? stepTitle(hit.run, hit.ref, label) : undefined) ?? label;
     const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
     const words = hit.merged > 1

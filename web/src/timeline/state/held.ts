@@ -44,11 +44,15 @@ function seeAll({source}: RunAnswer): string {
 }
 
 // Why there is nothing to show of steps; "": there is.
-export function lackOfSteps(info: RunAnswer, first: number, last: number, process = 0): string {
+// `run`: what it is called beside another.
+export function lackOfSteps(
+  info: RunAnswer, first: number, last: number, process = 0, run = ""): string {
   const asked = first === last ? `step ${first}` : `steps ${first} to ${last}`;
   const number = info.steps[process]?.number ?? [];
   const [begin, end] = [number.indexOf(first), number.indexOf(last)];
-  if (begin < 0 || end < begin) return `This recording has no ${asked}: ${stepsThereAre(info)}.`;
+  if (begin < 0 || end < begin) {
+    return `${run || "This recording"} has no ${asked}: ${stepsThereAre(info)}.`;
+  }
   const held = heldSteps(info, process);
   if (begin < held.behind && end >= held.first) return "";
   return `This file does not hold ${asked}: it holds ${heldStepsText(info, process)}. ${
