@@ -258,6 +258,7 @@ KernelClass ClassifyKernel(std::string_view name) {
   found.layout = LayoutOf(found, name);
   found.unaligned = IsUnaligned(found, name);
   found.compiled = name.starts_with("triton_");
+  found.cudnn_attention = found.rule_id == "cudnn-sdpa";
   found.memory_efficient =
       found.rule_id == "fmha-cutlass" && found.precision == KernelPrecision::kHalf;
   return found;

@@ -61,6 +61,7 @@ struct KernelClass {
   bool compiled = false;   // by Triton, for torch.compile
   // PyTorch's memory-efficient attention in 16 bits: it takes masks, where FlashAttention does not.
   bool memory_efficient = false;
+  bool cudnn_attention = false;  // cuDNN's, which takes masks too
 
   // A product, a convolution or attention: what Tensor Cores are for.
   bool is_matrix() const {

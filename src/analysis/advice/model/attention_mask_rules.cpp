@@ -23,17 +23,22 @@ struct MaskedWork {
 };
 
 // FlashAttention takes no mask but the causal one that it makes itself, and 16 bits alone.
+// cuDNN's takes any, and computes what they hide: where all calls have one, its kernels are theirs.
 MaskedWork WorkOnGpu(const RunMeasures& run, const AttentionMasks& masks) {
   MaskedWork work;
   if (run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] < 8) return work;
+  const bool few = double(masks.positions) < kFewPositions, all = masks.causal == masks.calls;
+  double saved_ns = 0;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (kernel.per_step_ns == 0 || !kernel.kind.memory_efficient) continue;
+    const bool efficient = kernel.kind.memory_efficient;
+    if (kernel.per_step_ns == 0 || !(efficient || (all && kernel.kind.cudnn_attention))) continue;
     work.per_step_ns += kernel.per_step_ns;
+    saved_ns += kernel.per_step_ns * (efficient ? (few ? kCausalShortGain : kCausalGain)
+                                                : (few ? kCausalCudnnShortGain : kCausalCudnnGain));
     work.evidence.push_back(KernelEvidence(*run.store, kernel));
   }
-  const bool few = double(masks.positions) < kFewPositions;
-  work.gain = few ? kCausalShortGain : kCausalGain;
-  work.what = "The memory-efficient kernels that take it need";
+  work.gain = work.per_step_ns > 0 ? saved_ns / work.per_step_ns : 0;
+  work.what = "The kernels that take it need";
   return work;
 }
 
