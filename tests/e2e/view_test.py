@@ -158,6 +158,13 @@ class ViewTest(unittest.TestCase):
                 # Nothing of the whole run stands beside what is of these steps.
                 if key != "phases":  # whose total is that of the steps
                     self.assertFalse({"Calls", "Total", "Min", "Max", "Forward"} & set(names), names)
+                # The longest in these steps first; the command's order is that of the whole run.
+                first = {"kernels": "Time per Step", "operators": "Self per Step"}.get(key)
+                if first in names:
+                    times = [row[names.index(first)] for row in table["rows"]]
+                    self.assertEqual(times, sorted(times, reverse=True))
+                    (full,) = [full for full in expected[0] if full.split(" (")[0] == first]
+                    expected.sort(key=lambda row: -row[full])
                 for got, wanted in zip(table["rows"], expected):
                     for name, number in zip(names, got):
                         known = next((value for full, value in wanted.items() if full.split(" (")[0] == name), None)
