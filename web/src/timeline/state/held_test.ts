@@ -32,6 +32,7 @@ test("a whole run lacks what it never had", () => {
     lackOfSteps(run, 15, 15), "This recording has no step 15: its steps go from 5 to 14.");
   assert.equal(
     lackOfSteps(run, 4, 6), "This recording has no steps 4 to 6: its steps go from 5 to 14.");
+  assert.equal(lackOfSteps(run, 15, 15, 0, "A"), "A has no step 15: its steps go from 5 to 14.");
   assert.equal(lackOfTime(run, {from: 2e9, to: 3e9}), "");
   assert.equal(heldOfRange(run, {from: 0, to: 1e9, steps: {first: 5, last: 14}}), "");
 });
