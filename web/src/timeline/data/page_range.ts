@@ -6,7 +6,7 @@ import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {RangeAnswer, RangeTable, RunAnswer, TrackInfo} from "./protocol";
 import {heldSteps} from "../state/held";
-import {firstTouching, type RowEvents} from "./view_query";
+import {beginsWithin, firstTouching} from "./view_query";
 
 interface Sum {
   name: string;
@@ -84,13 +84,6 @@ function spanOf(run: RunAnswer, asked: {
   };
 }
 
-// Whether a gap's time is told by the stretches below it, which are there where it has several
-// causes.
-function hasCauses(causes: RowEvents, start: number, end: number): boolean {
-  const at = firstTouching(causes, start);
-  return at < causes.start.length && causes.start[at] < end;
-}
-
 function sums(tracks: TrackInfo[], events: PageEvents, nameOf: (id: number) => string,
   {from, to}: {from: number; to: number}): Sum[] {
   const found = new Map<number, Sum>();
@@ -100,7 +93,8 @@ function sums(tracks: TrackInfo[], events: PageEvents, nameOf: (id: number) => s
       if (!one) continue;
       const causes = kind === "idle" && row === 0 ? events.rows.get(rowKey(id, 1)) : undefined;
       for (let i = firstTouching(one, from); i < one.start.length && one.start[i] < to; ++i) {
-        if (causes && hasCauses(causes, one.start[i], one.end[i])) continue;
+        // Its causes, where these are events of their own, tell a gap's time.
+        if (causes && beginsWithin(causes, one.start[i], one.end[i])) continue;
         const [start, end] = [Math.max(one.start[i], from), Math.min(one.end[i], to)];
         const length = end - start;
         const name = one.name[i];

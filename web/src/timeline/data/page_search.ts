@@ -5,7 +5,7 @@ import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, GapElsewhere, LongestAnswer, Match, RunAnswer, StepsInfo, Wanted} from "./protocol";
 import {firstEnding, groupsAround, stepsOf} from "./steps";
 import type {RowEvents} from "./view_query";
-import {firstTouching} from "./view_query";
+import {beginsWithin, firstTouching} from "./view_query";
 
 interface Place {
   track: number;
@@ -85,12 +85,7 @@ export class PageSearch {
   // Whether the causes of a gap are events of their own, which tell its time once more.
   private hasParts({track, depth, row}: Place, i: number): boolean {
     const parts = depth === 0 && this.idle.has(track) ? this.byPlace.get(rowKey(track, 1)) : null;
-    if (!parts) return false;
-    for (let at = firstTouching(parts, row.start[i]); at < parts.start.length; ++at) {
-      if (parts.start[at] >= row.end[i]) return false;
-      if (parts.start[at] >= row.start[i]) return true;
-    }
-    return false;
+    return parts ? beginsWithin(parts, row.start[i], row.end[i]) : false;
   }
 
   // The table that an event counts in: a gap of one cause among the causes.

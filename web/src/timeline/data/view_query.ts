@@ -93,3 +93,11 @@ export function firstTouching({start, end}: RowEvents, time: number): number {
   }
   return low;
 }
+
+// Whether an event of the row begins in [from, to).
+export function beginsWithin(row: RowEvents, from: number, to: number): boolean {
+  for (let at = firstTouching(row, from); at < row.start.length && row.start[at] < to; ++at) {
+    if (row.start[at] >= from) return true;
+  }
+  return false;
+}
