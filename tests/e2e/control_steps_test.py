@@ -127,7 +127,10 @@ class ControlSteps(InFolder):
         self.assertEqual(len(kinds), 180)
         self.assertEqual(kinds[:20].count("without detail"), 0)
         plain = kinds.count("without detail")
-        self.assertIn(plain, range(35, 42), "one in four of those after the first 20")
+        # A step is so in part if the thread lost its processor between its end and the switching.
+        partly = kinds.count("partly without detail")
+        self.assertIn(plain + partly, range(35, 42), "one in four of those after the first 20")
+        self.assertLess(partly, 10)
         self.assertEqual(self.kinds(all_detail).count("without detail"), 0)
         calls, all_calls = self.operators(summary), self.operators(all_detail)
         # What follows the last step may count as a step without detail.
@@ -137,7 +140,8 @@ class ControlSteps(InFolder):
         for name, each in calls.items():  # the first step may be a warm-up in one of them
             self.assertAlmostEqual(each, all_calls[name], delta=0.25, msg=name)
         for module in summary["modules"]:
-            self.assertAlmostEqual(module["calls"], 180 - plain, delta=1, msg=module["path"])
+            self.assertAlmostEqual(module["calls"], 180 - plain, delta=1 + partly,
+                                   msg=module["path"])
 
         recording = summary["recording"]
         self.assertEqual(recording["steps_without_detail"], plain)
@@ -159,7 +163,7 @@ class ControlSteps(InFolder):
         switches = sorted(int(record.fields["payload"]) for record in dump(self.path("run.batchlight"))
                           if record.kind == "Mark")
         # The last one may have begun at the end of the loop, or not have ended.
-        self.assertIn(len(switches), range(2 * plain - 1, 2 * plain + 2))
+        self.assertIn(len(switches), range(2 * plain - 1, 2 * (plain + partly) + 2))
         self.assertLess(switches[len(switches) // 2], 1e6)
 
     def test_the_same_steps_in_every_run(self):
