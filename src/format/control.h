@@ -106,6 +106,10 @@ struct ControlPage {
   // The tool's process group, where it leads none: the program would be in it but for us.
   uint32_t tool_group;
   uint32_t program_pid;  // of the program that the tool started, in whose place nobody else is
+  // Files that can still be made on the disk when a process is left without one, and how many
+  // processes that were.
+  uint64_t keep_free_files;
+  std::atomic<uint32_t> processes_unfiled;
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -75,6 +75,52 @@ class NobodySaysWhatIsLeft(InFolder):
                 self.assertGreater(count(dump(self.path(kind + "/run.batchlight")), "OpEnd"), 50_000)
 
 
+@unittest.skipUnless(os.geteuid() == 0, "only root can mount a disk")
+class ADiskWithFewFiles(InFolder):
+    """Each recorded process takes one; what is left is the program's."""
+    SCRIPT = ("import os, subprocess, sys\n"
+              "for i in range(int(sys.argv[1])): subprocess.run(['true'])\n"
+              "for i in range(150): open('own%d' % i, 'w').close()\n")
+
+    def recorded(self, processes, *flags):
+        image = self.path("ext4.image")
+        with open(image, "wb") as file:
+            file.truncate(100 << 20)
+        os.mkdir(self.path("disk"))
+        run("mkfs.ext4", "-q", "-N", "512", image)
+        if run("mount", "-o", "loop", image, self.path("disk")).returncode != 0:
+            self.skipTest("no disk can be mounted here")
+        self.addCleanup(run, "umount", "-l", self.path("disk"))
+        return self.batchlight("profile", "-t", "none", "-o", "run", *flags, DEBIAN_PYTHON, "-c",
+                               self.SCRIPT, processes, cwd=self.path("disk"))
+
+    def test_the_program_finds_files_to_make(self):
+        done = self.recorded(700)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(" ".join(done.stderr.split()),
+                         r"4\d\d processes are not recorded, or not from the start: each takes a file, and 2\d\d files stay free")
+        records = dump(self.path("disk/run.batchlight"))
+        self.assertGreater(count(records, "ProcessStart"), 200)
+        own = [name for name in os.listdir(self.path("disk")) if name.startswith("own")]
+        self.assertEqual(len(own), 150)
+
+    def test_as_many_stay_free_as_were_asked_for(self):
+        done = self.recorded(300, "--keep-free=60%")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(" ".join(done.stderr.split()), r"and 3\d\d files stay free")
+
+    def test_more_than_are_free(self):
+        done = self.recorded(1, "--keep-free=99%")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("--keep-free asks for", done.stderr)
+        self.assertNotIn("own0", os.listdir(self.path("disk")))
+
+    def test_none_is_kept_where_nothing_is(self):
+        done = self.recorded(300, "--keep-free=0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(count(dump(self.path("disk/run.batchlight")), "ProcessStart"), 301)
+
+
 class Served(InFolder):
     """With a file system of FUSE at `disk`."""
     WORDS = ()

@@ -10,15 +10,15 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from recorded import BATCHLIGHT, LONG_S, InFolder  # noqa: E402
 
-# The last are what a process's own faults raise, or stop it.
-CAUGHT = sorted(set(signal.valid_signals()) - {
-    signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGBUS, signal.SIGTTIN, signal.SIGTTOU})
+# The last is what a process's own faults raise.
+CAUGHT = sorted(set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGBUS})
 COUNTS = """
 import os, signal, time
 for n in %r: signal.signal(n, lambda n, frame: os.write(1, b'%%d ' %% n))
 os.write(1, b'ready ')
 while not os.path.exists('end'): time.sleep(0.01)
 """ % [int(n) for n in CAUGHT]
+STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 HELD_S = 0.5  # the tool holds a signal for a fifth of it
 
 
@@ -216,13 +216,29 @@ class EachSignalComesOnce(InFolder):
 
     def test_every_signal_reaches_the_program(self):
         self.start()
-        sent = [n for n in CAUGHT if n != signal.SIGTSTP]  # which takes back a SIGCONT before it
+        sent = [n for n in CAUGHT if n not in STOPS]  # which take back a SIGCONT before them
         for number in sent:
             self.tool.send_signal(number)
         self.assertEqual(sorted(map(int, self.reads(LONG_S))), sent)
         open(self.path("end"), "w").close()
         self.assertEqual(self.tool.wait(LONG_S), 0)
         self.opens("run.batchlight")
+
+    def test_what_stops_a_process_reaches_one_that_handles_it(self):
+        """gunicorn counts its workers up by SIGTTIN, down by SIGTTOU; here nobody orphaned its group."""
+        with open(self.path("counts.py"), "w") as file:
+            file.write(COUNTS)
+        self.environment["RANK"] = "1"
+        for words in ((), ("--ranks=0",)):
+            self.tool = self.begin("profile", "-t", "none", "-f", "-o", "run", *words, "/usr/bin/python3", "counts.py",
+                                   stdout=subprocess.PIPE)
+            self.assertEqual(self.reads(LONG_S), ["ready"])
+            for sent in STOPS:
+                self.comes_once([self.tool.pid], sent)
+                self.comes_once(self.job(lambda line, name: True), sent)
+            open(self.path("end"), "w").close()
+            self.assertEqual(self.tool.wait(LONG_S), 0)
+            os.remove(self.path("end"))
 
     def test_a_signal_that_the_program_does_not_handle_ends_it(self):
         for sent in (signal.SIGALRM, signal.SIGABRT, signal.SIGRTMIN):

@@ -25,15 +25,16 @@ constexpr int64_t kPendingNs = 20'000'000;
 sigset_t HandledSignals() {
   sigset_t set;
   sigfillset(&set);
-  for (const int signal : {SIGKILL, SIGSTOP, SIGBUS, SIGTTIN, SIGTTOU}) sigdelset(&set, signal);
+  for (const int signal : {SIGKILL, SIGSTOP, SIGBUS}) sigdelset(&set, signal);
   return set;
 }
 
 // SIGPIPE and SIGXFSZ of its own writing; SIGXCPU: the limit is each process's own, and the kernel
-// tells the program when it has reached its.
+// tells the program when it has reached its. SIGCHLD of its own children.
 bool IsTheToolsOwn(const signalfd_siginfo& info) {
   return info.ssi_pid == static_cast<uint32_t>(getpid()) ||
-         (info.ssi_signo == SIGXCPU && info.ssi_code == SI_KERNEL);
+         (info.ssi_signo == SIGXCPU && info.ssi_code == SI_KERNEL) ||
+         (info.ssi_signo == SIGCHLD && info.ssi_code > SI_USER);
 }
 
 bool AsksToEnd(int signal) {
@@ -63,8 +64,8 @@ SignalRelay::~SignalRelay() {
 }
 
 void SignalRelay::Block() {
-  sigset_t set = HandledSignals();
-  sigaddset(&set, SIGTTOU);  // moving the terminal's foreground from the background
+  // SIGTTOU also so that the terminal's foreground can be moved from the background.
+  const sigset_t set = HandledSignals();
   sigprocmask(SIG_BLOCK, &set, &original_mask_);
 }
 
@@ -108,12 +109,13 @@ void SignalRelay::ReadSignals() {
   while (read(fd_, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) child_changed_();
-    if (signal == SIGCHLD || IsTheToolsOwn(info)) continue;
+    if (IsTheToolsOwn(info)) continue;
     const bool for_starter = IsForTheStarter(info.ssi_code, static_cast<pid_t>(info.ssi_pid));
     if (interrupted_ != nullptr && !for_starter) {
       if (AsksToEnd(signal)) interrupted_();
     } else {
-      Waiting waiting{signal, for_starter, MonotonicNow(), std::nullopt};
+      Waiting waiting{signal, for_starter, info.ssi_code == SI_KERNEL, MonotonicNow(),
+                      std::nullopt};
       if (info.ssi_code == SI_QUEUE)
         waiting.value = sigval{.sival_ptr = reinterpret_cast<void*>(info.ssi_ptr)};
       Hold(waiting);
@@ -160,9 +162,11 @@ void SignalRelay::PassOnWhatIsDue() {
 
 void SignalRelay::PassOn(const Waiting& waiting) const {
   const int signal = waiting.signal;
-  // A shell sends these to its whole job, of which the tool alone is in the job's group.
+  // A shell sends these to its whole job, of which the tool alone is in the job's group. The kernel
+  // stops the group of who reads the terminal in the background: of a pipe's other end.
   const bool for_all =
-      is_shells_job_ && (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH);
+      (is_shells_job_ && (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH)) ||
+      (waiting.by_kernel && (signal == SIGTTIN || signal == SIGTTOU));
   const pid_t to = waiting.for_starter ? starter_ : program_;
   // Its number may be another's by now.
   if (waiting.for_starter && getppid() != starter_) return;
@@ -207,7 +211,7 @@ void SignalRelay::ProgramStopped(int stop_signal) {
   } else if (!continued) {
     kill(program_, SIGCONT);  // alone it would not have stopped either: nobody's job
   } else if (continued->si_pid != witness_.pid()) {
-    Hold({SIGCONT, IsForTheStarter(continued->si_code, continued->si_pid), MonotonicNow(),
+    Hold({SIGCONT, IsForTheStarter(continued->si_code, continued->si_pid), false, MonotonicNow(),
           std::nullopt});
   }
 }

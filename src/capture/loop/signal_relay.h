@@ -54,6 +54,7 @@ class SignalRelay {
   struct Waiting {
     int signal;
     bool for_starter;  // not the program
+    bool by_kernel;
     int64_t since_ns;
     std::optional<sigval> value;  // of sigqueue()
   };

@@ -18,6 +18,13 @@ TEST(DefaultKeepFree, IsAGibibyteOrATwentiethOrHalfOfWhatIsFree) {
   EXPECT_EQ(DefaultKeepFree(60 * kMiB, 60 * kMiB), 30 * kMiB);
 }
 
+TEST(DefaultKeepFree, IsAThousandFilesOrATwentiethOrHalfOfWhatIsFree) {
+  EXPECT_EQ(DefaultKeepFreeFiles(10'000, 8'000), 1'000u);
+  EXPECT_EQ(DefaultKeepFreeFiles(1'000'000, 800'000), 50'000u);
+  EXPECT_EQ(DefaultKeepFreeFiles(1'000'000, 20'000), 10'000u);
+  EXPECT_EQ(DefaultKeepFreeFiles(1'024, 1'000), 500u);
+}
+
 class DiskLimitsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,6 +56,20 @@ TEST_F(DiskLimitsTest, SaysWhyRecordingStopped) {
   EXPECT_NE(ExplainStop(page_, "x").find("--max-size=7.0 MiB"), std::string::npos);
   page_.stop = format::RecordingStop::kKeepFree;
   EXPECT_NE(ExplainStop(page_, "x").find("5.0 MiB stay free"), std::string::npos);
+}
+
+TEST_F(DiskLimitsTest, SaysHowManyProcessesWereLeftOut) {
+  page_.keep_free_files = 500;
+  EXPECT_EQ(ExplainLeftOut(page_, "x"), "");
+  page_.processes_unfiled = 1;
+  EXPECT_NE(ExplainLeftOut(page_, "x").find("1 process is not recorded"), std::string::npos);
+  page_.processes_unfiled = 7;
+  EXPECT_NE(ExplainLeftOut(page_, "x").find("500 files stay free"), std::string::npos);
+}
+
+TEST_F(DiskLimitsTest, NoFileIsKeptFreeWhereNothingIs) {
+  ASSERT_TRUE(SetDiskLimits({.keep_free_bytes = 0}, *folder_, page_).ok());
+  EXPECT_EQ(page_.keep_free_files, 0u);
 }
 
 }  // namespace

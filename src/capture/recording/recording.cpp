@@ -168,7 +168,9 @@ void Recording::NoteLosses() {
     log_.AddReason("recording", std::string("events are missing: the recording could not grow: ") +
                                     std::strerror(error));
   }
-  if (const uint32_t lost = page.events_unfiled.load(); lost != 0) {
+  if (const std::string left_out = ExplainLeftOut(page, live_folder_.path()); !left_out.empty()) {
+    log_.AddReason("processes", left_out);
+  } else if (const uint32_t lost = page.events_unfiled.load(); lost != 0) {
     log_.AddReason("processes", std::to_string(lost) +
                                     " events are missing, of processes that could write no file "
                                     "(after setuid, for one, the recording is another user's)");

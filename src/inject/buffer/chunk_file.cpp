@@ -33,6 +33,7 @@ constinit std::atomic<bool> g_has_no_room{false};  // the file system cannot res
 // After the disk refused, nobody asks again before this instant (CLOCK_MONOTONIC_COARSE).
 constinit std::atomic<int64_t> g_retry_at_ns{0};
 constinit std::atomic<int64_t> g_backoff_ns{0};
+constinit std::atomic<bool> g_was_left_out{false};  // the disk had no file for this process
 
 uint32_t PageBytes() {
   const uint64_t page = ::getauxval(AT_PAGESZ);
@@ -65,7 +66,19 @@ uint32_t TakeChunkBudget(uint32_t wanted, uint32_t least, uint32_t replaces) {
   }
 }
 
-// The folder is the process's user's alone, so nobody else put anything under that name.
+constexpr int kLeftOut = -4096;  // no errno
+
+// The process's first file would be one of those that stay free on the disk.
+bool IsLeftOut(int folder) {
+  if (HasProcessFile() || LeavesFiles(folder)) return false;
+  if (!g_was_left_out.exchange(true, std::memory_order_relaxed)) {
+    Control()->processes_unfiled.fetch_add(1, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+// The folder is the process's user's alone, so nobody else put anything under that name. Or
+// kLeftOut.
 int OpenProcessFile() {
   char path[64];
   Text name(path, sizeof path);
@@ -73,7 +86,9 @@ int OpenProcessFile() {
   name.Add(".blp");
   const int dir_fd = OpenSessionDir();
   if (dir_fd < 0) return dir_fd;
-  const int fd = sys::OpenAt(dir_fd, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+  const int fd = IsLeftOut(dir_fd)
+                     ? kLeftOut
+                     : sys::OpenAt(dir_fd, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
   sys::Close(dir_fd);
   return fd;
 }
@@ -167,7 +182,7 @@ void* MapChunk(uint32_t bytes, bool* disk_refused) {
   const int fd = OpenProcessFile();
   if (fd < 0) {
     *disk_refused = true;
-    NoteGrowthError(fd);
+    if (fd != kLeftOut) NoteGrowthError(fd);
     return nullptr;
   }
   const uint64_t offset = g_file_end.fetch_add(bytes, std::memory_order_relaxed);

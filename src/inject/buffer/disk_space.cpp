@@ -38,6 +38,13 @@ void ReturnDiskSpace(uint32_t bytes) {
   Control()->file_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
+bool LeavesFiles(int folder) {
+  struct statfs disk;
+  const uint64_t keep_free = Control()->keep_free_files;
+  if (keep_free == 0 || sys::Call(SYS_fstatfs, folder, &disk) != 0) return true;
+  return disk.f_ffree > keep_free;
+}
+
 void StopRecording(RecordingStop why) {
   format::ControlPage* page = Control();
   RecordingStop none = RecordingStop::kNone;

@@ -16,6 +16,9 @@ inline constexpr uint64_t kSealedShare = 4;
 format::RecordingStop TakeDiskSpace(int fd, uint32_t bytes, bool holds_room);
 void ReturnDiskSpace(uint32_t bytes);
 
+// Whether the disk of the open folder has a file for one more process.
+bool LeavesFiles(int folder);
+
 // Tells the tool, once, that the files grow no further; it ends the collection.
 void StopRecording(format::RecordingStop why);
 

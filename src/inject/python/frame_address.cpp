@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "cpython/process_frames.h"
+#include "inject/buffer/disk_space.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -35,7 +36,9 @@ bool WriteFrames() {
   name.Add(cpython::kFramesSuffix);
   const int folder = OpenSessionDir();
   if (folder < 0) return false;
-  const int fd = sys::OpenAt(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  const int fd = LeavesFiles(folder)
+                     ? sys::OpenAt(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)
+                     : -1;
   sys::Close(folder);
   if (fd < 0) return false;
   const long wrote = sys::Call(SYS_write, fd, &g_frames, sizeof g_frames);
