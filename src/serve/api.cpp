@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/work_progress.h"
+#include "serve/notes_file.h"
 #include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
@@ -65,7 +66,8 @@ HttpResponse AnswerStatus(const ApiContext& context) {
                     {"progress", snapshot == nullptr ? 0.0 : 1.0},
                     {"doing", snapshot == nullptr ? "ordering the events of " + run->path() : ""},
                     {"error", ""},
-                    {"changed", ChangedText(run->change())}});
+                    {"changed", ChangedText(run->change())},
+                    {"notes", snapshot == nullptr ? "" : NotesStamp(snapshot->store().source)}});
   }
   return JsonResponse({{"version", context.version}, {"runs", std::move(runs)}});
 }

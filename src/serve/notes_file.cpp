@@ -78,6 +78,13 @@ std::string NotesPath(const std::string& run) {
   return path + ".notes.json";
 }
 
+std::string NotesStamp(const std::string& run) {
+  struct stat notes {};
+  if (stat(NotesPath(run).c_str(), &notes) != 0) return "";
+  return std::to_string(notes.st_ino) + "-" + std::to_string(notes.st_size) + "-" +
+         std::to_string(notes.st_mtim.tv_sec) + "." + std::to_string(notes.st_mtim.tv_nsec);
+}
+
 Result<json> ReadNotes(const std::string& path) {
   // A link of somebody else's would show, and copy beside the run, notes that are this user's
   // alone.

@@ -15,6 +15,9 @@ inline constexpr size_t kMostNotesBytes = 1 << 20;
 // "runs/train.batchlight" -> "runs/train.batchlight.notes.json"
 std::string NotesPath(const std::string& run);
 
+// Another text after the notes of a run were written; "" without any.
+std::string NotesStamp(const std::string& run);
+
 // The list of notes, each with an id; empty where there is no file. Errors (kInput): not a file of
 // notes, too long.
 Result<nlohmann::json> ReadNotes(const std::string& path);

@@ -55,6 +55,22 @@ TEST(NotesFileTest, EachPageChangesItsOwn) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(NotesFileTest, ItsStampTellsThatItWasWritten) {
+  const std::string folder = ::testing::TempDir() + "/notes_file_stamp_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string run = folder + "/a.batchlight";
+  EXPECT_EQ(NotesStamp(run), "");
+  std::string before;
+  for (const char* text : {"a", "b", "b"}) {
+    ASSERT_TRUE(ChangeNotes(run, {{{"id", "1"}, {"text", text}}}, {}).ok());
+    EXPECT_NE(NotesStamp(run), before);
+    before = NotesStamp(run);
+    EXPECT_EQ(NotesStamp(run), before);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 // Whoever may write the folder waits for the file and puts a link to another in its place.
 TEST(NotesFileTest, ModeOfNothingElseChanges) {
   const std::string folder = ::testing::TempDir() + "/notes_file_link_test";

@@ -7,6 +7,7 @@ browser."""
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -226,6 +227,30 @@ class Served(unittest.TestCase):
         self.view('--find', 'elementwise', self.train)
         self.wait('return /elementwise/i.test(batchlightTimeline.app.model.selected?.event.name)')
         self.assertGreater(self.js('return batchlightTimeline.app.model.found.most'), 0)
+        # All of the name, one after the other, and the first again.
+        count = self.js('return batchlightTimeline.app.model.found.events')
+        first = self.selected()['ref']
+        place = 'batchlightTimeline.app.model.selected.event.ref'
+        seen = [first]
+        for _ in range(count):
+            self.js('document.querySelector("input.search").focus()')
+            self.browser.keys('Enter')
+            self.wait(f'return {place} !== arguments[0]', seen[-1])
+            seen.append(self.js(f'return {place}'))
+        self.assertEqual(seen[-1], first)
+        self.assertEqual(len(set(seen)), count)
+
+    def test_a_search_begins_in_the_window(self):
+        self.view(self.train)
+        self.browser.click('input.search')
+        self.browser.type('input.search', 'step')
+        self.wait('return batchlightTimeline.app.model.found !== null')
+        left = 'batchlightTimeline.app.model.view.from'
+        before = self.js(f'return {left}')
+        self.browser.keys('Enter')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        first = self.js('return Math.min(...batchlightTimeline.app.model.first.info.steps[0].from.filter((at) => at >= arguments[0]))', before)
+        self.assertLessEqual(self.selected()['from'], first)
 
     def test_notes_stay(self):
         tool = self.view(self.train)
@@ -243,6 +268,24 @@ class Served(unittest.TestCase):
         tool.kill()
         self.view(self.train)
         self.wait('return batchlightTimeline.app.model.notes.some(({text}) => text === "why")')
+
+    def test_notes_of_another_page_appear(self):
+        run = self.folder / 'followed.batchlight'
+        shutil.copy(self.train, run)
+        self.view(run)
+        shown = 'return batchlightTimeline.app.model.notes.map(({text}) => text).sort()'
+        self.wait_equal(shown, [])
+        pathlib.Path(f'{run}.notes.json').write_text('{"notes": [{"id": "x", "text": "theirs", "from": 5, "to": 5}]}')
+        self.wait('window.dispatchEvent(new Event("pointermove"));'
+                  'return batchlightTimeline.app.model.notes[0]?.text === "theirs"')
+
+    def test_a_server_that_hangs_is_told_of(self):
+        tool = self.view(self.train)
+        tool.send_signal(signal.SIGSTOP)
+        self.wait('window.dispatchEvent(new Event("pointermove"));'
+                  'return /does not answer/.test(document.querySelector(".warning")?.innerText)')
+        tool.send_signal(signal.SIGCONT)
+        self.wait('return document.querySelector(".warning") === null')
 
     def test_what_another_page_deleted_does_not_come_back(self):
         run = self.folder / 'shared.batchlight'

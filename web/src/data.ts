@@ -68,7 +68,7 @@ export interface Fact {
   value: string;
 }
 
-export type Severity = "info"|"error"|"data_loss";
+export type Severity = "info"|"notice"|"error"|"data_loss";
 
 export interface Loss {
   severity: Severity;

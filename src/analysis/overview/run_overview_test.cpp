@@ -8,6 +8,7 @@
 #include "analysis/tables/registry.h"
 #include "analysis/testing/store_builder.h"
 #include "format/records.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
@@ -41,6 +42,22 @@ TEST(Losses, AreSummedOverProcessesAndSortedBySeverity) {
   EXPECT_EQ(losses[1].text, "no libcupti") << "a reason is told once";
   EXPECT_EQ(losses[2].name, "PopsUnbalanced");
   EXPECT_EQ(FindLosses(store, true).size(), 4u);
+}
+
+// A copy that was left out takes nothing from the run.
+TEST(Losses, HowAJobWasReadIsANotice) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(1, "train.py");
+  for (const std::string_view feature : {kUnreadFeature, kJobFeature, kInputFeature}) {
+    build.store().reasons.Append({.process = process,
+                                  .feature = build.Text(std::string(feature)),
+                                  .text = build.Text("of " + std::string(feature))});
+  }
+  const std::vector<LossWarning> losses = FindLosses(build.Build());
+  ASSERT_EQ(losses.size(), 3u);
+  EXPECT_EQ(SeverityName(losses[0].severity), "error") << losses[0].text;
+  EXPECT_EQ(SeverityName(losses[1].severity), "notice") << losses[1].text;
+  EXPECT_EQ(SeverityName(losses[2].severity), "info") << losses[2].text;
 }
 
 TEST(SessionInfo, TellsWhatRanAndHowItEnded) {

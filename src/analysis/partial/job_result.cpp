@@ -73,7 +73,8 @@ class Comparer {
     std::vector<InputIdentity> identities;
     for (const JobPart& part : parts_) identities.push_back(part.identity);
     ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(identities));
-    result_.notes = plan.notes;
+    result_.notes = plan.missing;
+    result_.notes.insert(result_.notes.end(), plan.notes.begin(), plan.notes.end());
     result_.inputs = plan.used.size();
     for (size_t i = 0; i < plan.used.size(); ++i) {
       const JobPart& part = parts_[plan.used[i]];

@@ -198,8 +198,8 @@ class Planner {
     }
     add_gap(world_size);
     if (missing == 0) return;
-    plan_.notes.push_back(std::to_string(missing) + " of " + std::to_string(world_size) +
-                          " ranks are missing (" + gaps + "): waiting for them cannot be seen");
+    plan_.missing.push_back(std::to_string(missing) + " of " + std::to_string(world_size) +
+                            " ranks are missing (" + gaps + "): waiting for them cannot be seen");
   }
 
   void SayVersions() {

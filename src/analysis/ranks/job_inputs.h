@@ -30,9 +30,11 @@ InputIdentity IdentifyInput(const std::string& label, const Store& store);
 
 // Which inputs make the job.
 struct JobPlan {
-  std::vector<size_t> used;        // rows of the inputs, in order of their ranks
-  std::vector<int32_t> assigned;   // by `used`: the rank of one that does not say it, else -1
-  std::vector<std::string> notes;  // what people must know first, without a full stop
+  std::vector<size_t> used;       // rows of the inputs, in order of their ranks
+  std::vector<int32_t> assigned;  // by `used`: the rank of one that does not say it, else -1
+  // What people must know first, without a full stop.
+  std::vector<std::string> notes;    // how the inputs were taken: of a job that is whole
+  std::vector<std::string> missing;  // what it lacks
 };
 
 // Copies and earlier attempts at the same ranks are left out with a note; ranks that are missing

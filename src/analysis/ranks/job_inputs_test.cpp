@@ -28,6 +28,7 @@ InputIdentity Input(const std::string& label, std::set<int32_t> ranks, int32_t w
 std::string NotesOf(const JobPlan& plan) {
   std::string text;
   for (const std::string& note : plan.notes) text += note + "\n";
+  for (const std::string& missing : plan.missing) text += "missing: " + missing + "\n";
   return text;
 }
 
@@ -42,7 +43,8 @@ TEST(JobInputs, AreInOrderOfTheirRanks) {
 TEST(JobInputs, MissingRanksAreSaidFirst) {
   const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0, 1}, 8), Input("b", {4}, 8)});
   ASSERT_TRUE(plan.ok());
-  EXPECT_NE(NotesOf(plan.value()).find("5 of 8 ranks are missing (2-3, 5-7)"), std::string::npos)
+  EXPECT_NE(NotesOf(plan.value()).find("missing: 5 of 8 ranks are missing (2-3, 5-7)"),
+            std::string::npos)
       << NotesOf(plan.value());
 }
 
@@ -51,9 +53,9 @@ TEST(JobInputs, TwoThousandMillionRanksMayBeMissing) {
   const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0, 1}, 2'000'000'000),
                                                        Input("b", {4}, 2'000'000'000)});
   ASSERT_TRUE(plan.ok());
-  EXPECT_NE(
-      NotesOf(plan.value()).find("1999999997 of 2000000000 ranks are missing (2-3, 5-1999999999)"),
-      std::string::npos)
+  EXPECT_NE(NotesOf(plan.value())
+                .find("missing: 1999999997 of 2000000000 ranks are missing (2-3, 5-1999999999)"),
+            std::string::npos)
       << NotesOf(plan.value());
 }
 

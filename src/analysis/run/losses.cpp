@@ -32,7 +32,26 @@ const CounterRow* FindCounter(uint32_t number) {
   return nullptr;
 }
 
+LossSeverity SeverityOfReason(std::string_view feature) {
+  if (feature == kUnreadFeature) return LossSeverity::kInfo;
+  return feature == kJobFeature ? LossSeverity::kNotice : LossSeverity::kError;
+}
+
 }  // namespace
+
+std::string_view SeverityName(LossSeverity severity) {
+  switch (severity) {
+    case LossSeverity::kInfo:
+      return "info";
+    case LossSeverity::kNotice:
+      return "notice";
+    case LossSeverity::kError:
+      return "error";
+    case LossSeverity::kDataLoss:
+      break;
+  }
+  return "data_loss";
+}
 
 std::vector<LossWarning> FindLosses(const Store& store, bool all) {
   std::map<uint32_t, LossWarning> by_counter;
@@ -57,9 +76,9 @@ std::vector<LossWarning> FindLosses(const Store& store, bool all) {
   std::set<std::pair<StringId, StringId>> seen;
   for (size_t i = 0; i < store.reasons.size(); ++i) {
     if (!seen.emplace(store.reasons.feature[i], store.reasons.text[i]).second) continue;
-    const bool unread = store.Text(store.reasons.feature[i]) == kUnreadFeature;
-    warnings.push_back({.severity = unread ? LossSeverity::kInfo : LossSeverity::kError,
-                        .name = std::string(store.Text(store.reasons.feature[i])),
+    const std::string_view feature = store.Text(store.reasons.feature[i]);
+    warnings.push_back({.severity = SeverityOfReason(feature),
+                        .name = std::string(feature),
                         .value = 1,
                         .processes = 1,
                         .text = std::string(store.Text(store.reasons.text[i]))});

@@ -3,13 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/store.h"
 
 namespace batchlight {
 
-enum class LossSeverity : uint8_t { kInfo, kError, kDataLoss };  // as in counters.def
+// As in counters.def, which has no notices: those say how several files were read as one job, and
+// nothing is missing because of them.
+enum class LossSeverity : uint8_t { kInfo, kNotice, kError, kDataLoss };
+
+// "info", "notice", "error", "data_loss": in JSON and on the pages.
+std::string_view SeverityName(LossSeverity severity);
 
 struct LossWarning {
   LossSeverity severity = LossSeverity::kInfo;

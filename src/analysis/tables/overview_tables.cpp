@@ -225,10 +225,9 @@ const Columns<ProcessInfo>& ProcessColumns() {
 
 const Columns<LossWarning>& LossColumns() {
   using Row = LossWarning;
-  static constexpr std::string_view kSeverities[] = {"info", "error", "data loss"};
   static const Columns<Row> columns = {
-      {TextColumn("severity", "Severity", "data loss, error or info"),
-       [](const Row& row) { return std::string(kSeverities[static_cast<size_t>(row.severity)]); }},
+      {TextColumn("severity", "Severity", "data_loss, error, notice or info"),
+       [](const Row& row) { return std::string(SeverityName(row.severity)); }},
       {TextColumn("what", "What", ""), [](const Row& row) { return std::string(row.name); }},
       {TextColumn("text", "Text", ""), [](const Row& row) { return std::string(row.text); }},
       {TextColumn("advice", "Advice", ""), [](const Row& row) { return std::string(row.advice); }},

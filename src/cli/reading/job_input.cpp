@@ -1,5 +1,6 @@
 #include "cli/reading/job_input.h"
 
+#include <string_view>
 #include <utility>
 
 #include "analysis/ranks/job_inputs.h"
@@ -25,10 +26,10 @@ std::vector<std::string> LabelsOf(const std::vector<OpenedInput>& inputs) {
   return labels;
 }
 
-void SayFirst(const std::vector<std::string>& notes, Store& store) {
+void SayFirst(std::string_view feature, const std::vector<std::string>& notes, Store& store) {
   for (const std::string& note : notes) {
     store.reasons.Append(
-        {.feature = store.strings.Intern(kInputFeature), .text = store.strings.Intern(note)});
+        {.feature = store.strings.Intern(feature), .text = store.strings.Intern(note)});
   }
 }
 
@@ -66,7 +67,8 @@ std::string LabelOf(const std::vector<std::string>& words) {
 }
 
 Result<std::vector<OpenedInput>> ReadInputs(const std::vector<std::string>& words,
-                                            const InputUse& use, std::vector<std::string>& notes) {
+                                            const InputUse& use,
+                                            std::vector<std::string>& missing) {
   if (words.empty()) return UsageError("no RUN given");
   ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(words));
   InputUse each = use;
@@ -91,16 +93,16 @@ Result<std::vector<OpenedInput>> ReadInputs(const std::vector<std::string>& word
     // that a killed rank left.
     if (paths.size() == 1 || !FileExists(paths[i])) return store.status();
     if (first_error.ok()) first_error = store.status();
-    notes.push_back(store.status().message() + ": left out");
+    missing.push_back(store.status().message() + ": left out");
   }
   if (inputs.empty()) return first_error;
   return inputs;
 }
 
 Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
-                          std::vector<std::string> notes) {
+                          std::vector<std::string> missing) {
   if (inputs.size() == 1) {
-    SayFirst(notes, inputs[0].store);
+    SayFirst(kInputFeature, missing, inputs[0].store);
     return std::move(inputs[0].store);
   }
   const std::vector<std::string> labels = LabelsOf(inputs);
@@ -108,8 +110,8 @@ Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
   for (size_t i = 0; i < inputs.size(); ++i) {
     identities.push_back(IdentifyInput(labels[i], inputs[i].store));
   }
-  ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(identities));
-  notes.insert(notes.begin(), plan.notes.begin(), plan.notes.end());
+  ASSIGN_OR_RETURN(JobPlan plan, PlanJob(identities));
+  missing.insert(missing.begin(), plan.missing.begin(), plan.missing.end());
   std::vector<const Store*> stores;
   std::vector<std::string> used_labels;
   for (size_t i = 0; i < plan.used.size(); ++i) {
@@ -119,6 +121,7 @@ Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
     used_labels.push_back(labels[plan.used[i]]);
   }
   const ClocksOfJob clocks = SettleClocks(stores, used_labels, ClockOf(use));
+  std::vector<std::string> notes = std::move(plan.notes);
   notes.insert(notes.end(), clocks.notes.begin(), clocks.notes.end());
   std::vector<MergeInput> merge;
   for (size_t i = 0; i < plan.used.size(); ++i) {
@@ -132,15 +135,16 @@ Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
     store.properties.Append(
         {{}, store.strings.Intern("job.clocks"), store.strings.Intern(clocks.how)});
   }
-  SayFirst(notes, store);
+  SayFirst(kInputFeature, missing, store);
+  SayFirst(kJobFeature, notes, store);
   return store;
 }
 
 Result<Store> OpenJob(const std::vector<std::string>& words, const JobUse& use) {
-  std::vector<std::string> notes;
-  ASSIGN_OR_RETURN(std::vector<OpenedInput> inputs, ReadInputs(words, use.input, notes));
+  std::vector<std::string> missing;
+  ASSIGN_OR_RETURN(std::vector<OpenedInput> inputs, ReadInputs(words, use.input, missing));
   std::string source = inputs.size() == 1 ? inputs[0].store.source : LabelOf(words);
-  ASSIGN_OR_RETURN(Store store, MergeInputs(std::move(inputs), use, std::move(notes)));
+  ASSIGN_OR_RETURN(Store store, MergeInputs(std::move(inputs), use, std::move(missing)));
   store.source = std::move(source);
   return store;
 }

@@ -32,10 +32,11 @@ struct OpenedInput {
   std::string path;
   Store store;
 };
+// `missing`: a line for each input that cannot be read while others can.
 Result<std::vector<OpenedInput>> ReadInputs(const std::vector<std::string>& words,
-                                            const InputUse& use, std::vector<std::string>& notes);
+                                            const InputUse& use, std::vector<std::string>& missing);
 Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
-                          std::vector<std::string> notes);
+                          std::vector<std::string> missing);
 
 JobClock ClockOf(const JobUse& use);
 

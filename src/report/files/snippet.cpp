@@ -92,9 +92,10 @@ std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>&
                         const std::vector<SnippetPicture>& pictures) {
   std::string out = "## Where the time goes: " + MarkdownText(RunTitle(overview.session)) + "\n\n";
   for (const LossWarning& loss : overview.losses) {
-    if (loss.severity != LossSeverity::kInfo) {
-      out += "> **Incomplete:** " + MarkdownText(loss.text) + "\n\n";
-    }
+    if (loss.severity == LossSeverity::kInfo) continue;
+    const bool notice = loss.severity == LossSeverity::kNotice;
+    out += notice ? "> **Note:** " : "> **Incomplete:** ";
+    out += MarkdownText(loss.text) + "\n\n";
   }
   out += MarkdownText(StepSentence(overview)) + "\n\n";
   out += PhaseTable(overview);

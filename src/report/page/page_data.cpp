@@ -69,22 +69,10 @@ std::string RecordingSentences(const RunOverview& overview) {
   return sentences;
 }
 
-std::string_view SeverityKey(LossSeverity severity) {
-  switch (severity) {
-    case LossSeverity::kInfo:
-      return "info";
-    case LossSeverity::kError:
-      return "error";
-    case LossSeverity::kDataLoss:
-      return "data_loss";
-  }
-  return "info";
-}
-
 json Losses(const std::vector<LossWarning>& losses) {
   json out = json::array();
   for (const LossWarning& loss : losses) {
-    out.push_back({{"severity", SeverityKey(loss.severity)},
+    out.push_back({{"severity", SeverityName(loss.severity)},
                    {"text", CleanText(loss.text)},
                    {"advice", CleanText(loss.advice)}});
   }

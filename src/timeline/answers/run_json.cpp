@@ -13,18 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string_view SeverityKey(LossSeverity severity) {
-  switch (severity) {
-    case LossSeverity::kInfo:
-      return "info";
-    case LossSeverity::kError:
-      return "error";
-    case LossSeverity::kDataLoss:
-      break;
-  }
-  return "data_loss";
-}
-
 // What the page calls the palette of a kind of track; "name": colours go by name.
 std::string_view PaletteKey(TrackKind kind) {
   if (kind == TrackKind::kSteps) return "step";
@@ -38,7 +26,7 @@ json LossesJson(const Store& store, bool growing) {
   for (const LossWarning& loss : FindLosses(store)) {
     if (growing && loss.name == kUnsealedFeature) continue;
     losses.push_back(
-        {{"severity", SeverityKey(loss.severity)}, {"text", loss.text}, {"advice", loss.advice}});
+        {{"severity", SeverityName(loss.severity)}, {"text", loss.text}, {"advice", loss.advice}});
   }
   return losses;
 }

@@ -30,11 +30,13 @@ import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
 import {isPart} from "./state/held";
 import type {RunView} from "./state/model";
-import {headOf, placeOf} from "./state/places";
+import {headOf, lossesOf, placeOf} from "./state/places";
 import type {Span} from "./state/viewport";
-import {framed} from "./state/viewport";
+import {framed, lengthOf} from "./state/viewport";
 import {Model} from "./state/model";
 import type {UrlState} from "./state/url_state";
+
+const kLeastShown = 0.02;  // of the window: a shorter range that was typed is zoomed to
 
 // Two runs of one program are told apart by their files.
 function titleOf({info: {title, source}}: RunView, withFile: boolean): string {
@@ -73,7 +75,7 @@ export class App {
     this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
     this.search = new SearchPanel(model, {
       next: (wanted, direction, run) =>
-        void this.actions.find.next(wanted, direction, run && [run]),
+        void this.actions.find.next(wanted, direction, run && [run], true),
       longest: (wanted, run) => void this.actions.find.longest(wanted, 0, [run]),
       leave: () => this.stage.region.focus(),
       show: () => this.dock.show("search"),
@@ -81,7 +83,8 @@ export class App {
     });
     this.range = new RangePanel(model, (span) => {
       const {from, to} = this.motion.goal;
-      if (span.from < from || span.to > to) this.motion.to(framed(span, model.whole));
+      const small = lengthOf(span) < kLeastShown * (to - from);
+      if (small || span.from < from || span.to > to) this.motion.to(framed(span, model.whole));
     });
     const goTo = (span: Span): void => this.motion.to({from: span.from - 1e6, to: span.to + 1e6});
     this.notes = new NotesPanel(model, goTo, () => this.stage.region.focus());
@@ -95,8 +98,8 @@ export class App {
     new Keyboard(this);
     this.build(tooltip.element);
     this.listen();
-    this.live = new Live(
-      model, this.motion, connection, (text, kind) => this.warn(text, kind), () => this.drawHead());
+    this.live = new Live(model, this.motion, connection, (text, kind) => this.warn(text, kind),
+      () => this.drawHead(), (run, stamp) => void this.notes.follow(run, stamp));
     connection.listen((reach) => {
       if (reach === "gone") this.warn(kGone, "gone");
       else this.unwarn("gone");
@@ -180,7 +183,8 @@ export class App {
       ? h("aside", {class: "banner", role: "note"},
           ...prose(`To keep this file small it holds ${info.static.why}.`))
       : null;
-    const shown = [lossBanner(info.losses), left, footnotes(info.losses)].filter(
+    const losses = lossesOf(this.model);
+    const shown = [lossBanner(losses), left, footnotes(losses)].filter(
       (one): one is HTMLElement => one !== null);
     this.banner.replaceChildren(...shown, ...this.warnings.values());
   }

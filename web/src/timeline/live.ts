@@ -6,7 +6,7 @@ import {tracksOfAll, wholeOfAll} from "./data/open_run";
 import type {EventAnswer, RunAnswer, StatusAnswer} from "./data/protocol";
 import type {CallError} from "./data/source";
 import type {Motion} from "./input/motion";
-import type {Model} from "./state/model";
+import type {Model, RunView} from "./state/model";
 
 const kGrowingMs = 1000;
 const kGoneMs = 2000;
@@ -27,8 +27,8 @@ export class Live {
 
   constructor(private readonly model: Model, private readonly motion: Motion,
     private readonly connection: Connection,
-    private readonly say: (text: string, kind?: string) => void,
-    private readonly onNew: () => void) {
+    private readonly say: (text: string, kind?: string) => void, private readonly onNew: () => void,
+    private readonly onNotes: (run: RunView, stamp: string) => void) {
     if (model.first.source.isStatic) return;
     document.addEventListener("visibilitychange", () => this.later());
     for (const event of ["pointermove", "keydown", "focus"])
@@ -65,6 +65,7 @@ export class Live {
         this.model.runs.filter(({index, info}) => runs[index].generation !== info.generation);
       if (old.length > 0 || this.missed) await this.renew();
       this.missed = false;
+      for (const run of this.model.runs) this.onNotes(run, runs[run.index].notes ?? "");
       this.tellChanges(runs);
     } catch (error) {
       if ((error as CallError).code !== "gone") this.say((error as Error).message);

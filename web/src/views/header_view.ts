@@ -51,16 +51,17 @@ function exitClass(process: Process): string {
   return process.succeeded ? "good" : "";
 }
 
-// Loss first: a reader must not take a partial recording for the whole. What matters less is a
-// footnote.
+// Loss first: a reader must not take a partial recording for the whole. Notices say how the files
+// were read; what matters less is a footnote.
 export function lossBanner(losses: Loss[]): HTMLElement|null {
-  const items = lossItems(losses.filter(({severity}) => severity !== "info"));
-  if (items.length === 0) return null;
+  const told = losses.filter(({severity}) => severity !== "info");
+  if (told.length === 0) return null;
+  const whole = told.every(({severity}) => severity === "notice");
   return h(
     "aside",
-    {class: "banner loss", role: "alert"},
-    h("b", {}, "This recording is not complete"),
-    h("ul", {}, ...items),
+    {class: whole ? "banner" : "banner loss", role: "alert"},
+    h("b", {}, whole ? "How these files were read" : "This recording is not complete"),
+    h("ul", {}, ...lossItems(told)),
   );
 }
 

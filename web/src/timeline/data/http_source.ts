@@ -35,9 +35,12 @@ export function addressOf(place: string): string {
 }
 
 export const kGone =
-  "batchlight view does not answer: it was ended, or ended by itself (--idle), or the way to it is cut (ssh). " +
+  "batchlight view does not answer: it was ended, or ended by itself (--idle), or hangs, or the way to it is cut (ssh). " +
   "What is on the screen stays. This page asks again every two seconds and goes on when it answers; " +
   "started anew it prints a new URL, so open that one.";
+
+// How long the server may think about whether it is there; what is asked of events has no limit.
+const kStatusMs = 5000;
 
 export class HttpSource implements Source {
   readonly isStatic = false;
@@ -60,17 +63,21 @@ export class HttpSource implements Source {
   private async post(call: string, request: object, signal?: AbortSignal): Promise<Response> {
     const of = call === "status" || this.generation === 0 ? {} : {generation: this.generation};
     let answer: Response;
+    const limit = new AbortController();
+    const timer = call === "status" ? setTimeout(() => limit.abort(), kStatusMs) : undefined;
     try {
       answer = await fetch(`api/1/${call}`, {
         method: "POST",
         headers: {"Content-Type": "application/json", Authorization: `Bearer ${token()}`},
         body: JSON.stringify({run: this.run, ...of, ...request}),
-        signal,
+        signal: call === "status" ? limit.signal : signal,
       });
     } catch (error) {
       if (signal?.aborted) throw error;
       this.connection.tell("gone");
       throw new CallError("gone", kGone);
+    } finally {
+      clearTimeout(timer);
     }
     this.connection.tell("there");
     if (!answer.ok) throw await errorOf(answer);

@@ -125,9 +125,19 @@ export function wholeOf(info: RunAnswer): Span {
 }
 
 // Of all runs, in times of the screen.
+// What the page holds of the runs.
 export function wholeOfAll(runs: readonly RunView[]): Span {
+  return around(runs, wholeOf);
+}
+
+// All of the runs.
+export function recordedOfAll(runs: readonly RunView[]): Span {
+  return around(runs, ({from, to}) => ({from, to}));
+}
+
+function around(runs: readonly RunView[], spanOf: (info: RunAnswer) => Span): Span {
   const spans = runs.map(({info, offset}) => {
-    const {from, to} = wholeOf(info);
+    const {from, to} = spanOf(info);
     return {from: from + offset, to: to + offset};
   });
   return {from: Math.min(...spans.map(({from}) => from)), to: Math.max(...spans.map(({to}) => to))};

@@ -31,8 +31,7 @@ function partOf({from, to, steady}: StepsInfo, time: number): number {
   return steady.length === 0 || time < from[steady[0]] ? 1 : 2;
 }
 
-function whereIs(steps: StepsInfo, step: number, time: number): string {
-  if (step >= 0) return `in step ${steps.number[step]} (not counted)`;
+function whereIs(steps: StepsInfo, time: number): string {
   return [
     "before the first step", "between two steps", "between two steps", "after the last step"
   ][partOf(steps, time)];
@@ -184,6 +183,12 @@ export class PageSearch {
     return rank === main.rank ? main : null;
   }
 
+  // The name of a step's event is its kind: "in step 0 (warm-up)".
+  private inStep({number, first_ref}: StepsInfo, place: number): string {
+    const kind = this.byRef(first_ref + place)?.name;
+    return `in step ${number[place]} (${kind || "not counted"})`;
+  }
+
   private longestGap(nth: number): LongestAnswer {
     const {steps} = this.run;
     const inside: EventRef[] = [];
@@ -201,7 +206,10 @@ export class PageSearch {
         const part = partOf(own, gap.from);
         const most = outside[part];
         if (!most || length(gap) > length(most.event))
-          outside[part] = {event: gap, where: whereIs(own, step, gap.from)};
+          outside[part] = {
+            event: gap,
+            where: step >= 0 ? this.inStep(own, step) : whereIs(own, gap.from)
+          };
       }
     });
     inside.sort((a, b) => length(b) - length(a));

@@ -84,16 +84,24 @@ test("the longest gap is of the steps that count; a longer one elsewhere is name
     groups: [{id: 0, parent: -1}, {id: 1, parent: 0}],
     tracks: [{id: 0, kind: "idle", group: 1}],
     tables: [{key: "gpu_idle", title: "Idle gap", first_ref: 0, rows: 9}],
-    steps:
-      [{group: 0, number: [0, 1, 2], from: [0, 100, 200], to: [100, 200, 300], steady: [0, 2]}],
+    steps: [{
+      group: 0,
+      first_ref: 20,
+      number: [0, 1, 2],
+      from: [0, 100, 200],
+      to: [100, 200, 300],
+      steady: [0, 2]
+    }],
   } as unknown as RunAnswer;
-  const longest =
-    (events: [start: number, end: number, ref: number, name: number][]) => new PageSearch(gaps,
-      {rows: new Map([["0:0", rowOf(events)]]), counters: new Map()},
-      () => "idle").longest({kind: "gap", within: "steps", nth: 0});
+  const kinds = rowOf([[0, 100, 20, 2], [100, 200, 21, 3], [200, 300, 22, 2]]);
+  const longest = (events: [start: number, end: number, ref: number, name: number][]) =>
+    new PageSearch(gaps,
+      {rows: new Map([["0:0", rowOf(events)], ["1:0", kinds]]), counters: new Map()},
+      (id) => ["idle", "", "steady", "warm-up"][id])
+      .longest({kind: "gap", within: "steps", nth: 0});
   const found = longest([[10, 50, 0, 0], [110, 170, 1, 0], [220, 240, 2, 0], [310, 400, 3, 0]]);
   assert.deepEqual([found.event?.ref, found.count, found.steps], [0, 2, 2]);
   assert.deepEqual(found.outside?.map(({event, where}) => [event.ref, where]),
-    [[1, "in step 1 (not counted)"], [3, "after the last step"]]);
+    [[1, "in step 1 (warm-up)"], [3, "after the last step"]]);
   assert.deepEqual(longest([[10, 50, 0, 0], [110, 120, 1, 0]]).outside, []);
 });

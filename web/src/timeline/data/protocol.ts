@@ -14,6 +14,7 @@ export interface RunStatus {
   doing: string;
   error: string;
   changed?: ""|"replaced"|"removed";  // the file since it was read
+  notes?: string;  // another one after its notes were written; "": there are none
 }
 
 export interface StatusAnswer {

@@ -1,5 +1,6 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
 import {count} from "../../format";
+import {CallError} from "../data/source";
 import type {EventAnswer, EventRef, Link, LinkedEvent, Ref} from "../data/protocol";
 import {stepAt, stepsOf} from "../data/steps";
 import {whoseSteps} from "../state/places";
@@ -52,7 +53,9 @@ export class Actions {
       const answer = await ask();
       return mine === this.busy ? answer : null;
     } catch (error) {
-      if (mine === this.busy) this.say((error as Error).message);
+      // That nobody answers is said on top, as long as it is so.
+      const gone = error instanceof CallError && error.code === "gone";
+      if (mine === this.busy && !gone) this.say((error as Error).message);
       return null;
     }
   }
@@ -229,7 +232,7 @@ export class Actions {
     const {event} = model.selected ?? {};
     const track = event && run.info.tracks.find(({id}) => id === event.track);
     const steps = (track && stepsOf(run.info, track.group)) ?? run.info.steps[0];
-    const i = stepAt(steps, this.find.at(run));
+    const i = stepAt(steps, this.find.place(run));
     if (i < 0) return null;
     return {
       from: steps.from[i] + run.offset,

@@ -17,6 +17,11 @@ interface Found {
   answer: LongestAnswer;
 }
 
+interface Next {
+  run: RunView;
+  event: EventRef|null;
+}
+
 // The longest gaps of a run, one after the other; of which run is known with the first.
 interface Gaps {
   run: RunView|null;
@@ -49,8 +54,16 @@ export class Finder {
     this.nthName = null;
   }
 
-  // Time of the run at which a search goes on.
-  at(run: RunView): number {
+  // Time of the run after or before which a search goes on: without a selected event all that
+  // begins in the window is found.
+  at(run: RunView, direction: 1|- 1): number {
+    const {selected, view} = this.model;
+    const edge = direction > 0 ? view.from - 1 : view.to + 1;
+    return Math.round((selected ? selected.event.from + selected.run.offset : edge) - run.offset);
+  }
+
+  // What is looked at: the begin of the selected event, or the middle of the window.
+  place(run: RunView): number {
     const {selected, view} = this.model;
     const on = selected ? selected.event.from + selected.run.offset : (view.from + view.to) / 2;
     return on - run.offset;
@@ -65,21 +78,37 @@ export class Finder {
     return having.length === 0 || having.includes(selected.run) ? [selected.run] : having;
   }
 
-  // Of several runs the nearest on the axis.
-  async next(wanted: Wanted, direction: 1|- 1, runs = this.runsFor(wanted)): Promise<void> {
-    const {actions} = this;
-    const ask = async(run: RunView): Promise<{run: RunView; event: EventRef | null}> => {
-      const at = String(Math.round(this.at(run)));
-      const {event} =
-        await run.source.call<{event: EventRef | null}>("next", {...wanted, at, direction});
+  // The first after a time of each run; of several runs the nearest on the axis comes first.
+  private async nearest(wanted: Wanted, direction: 1|- 1, runs: readonly RunView[],
+    at: (run: RunView) => number): Promise<Next[]> {
+    const found = await Promise.all(runs.map(async(run): Promise<Next> => {
+      const {event} = await run.source.call<{event: EventRef | null}>(
+        "next", {...wanted, at: String(at(run)), direction});
       return {run, event};
-    };
-    const found = await actions.last(() => Promise.all(runs.map(ask)));
-    if (!found) return;
-    const near = ({run, event}: {run: RunView; event: EventRef | null}): number =>
+    }));
+    const near = ({run, event}: Next): number =>
       event ? direction * (event.from + run.offset) : Number.MAX_VALUE;
-    const [{run, event}] = found.sort((a, b) => near(a) - near(b));
+    return found.sort((a, b) => near(a) - near(b));
+  }
+
+  // `round`: after the last one comes the first again.
+  async next(
+    wanted: Wanted, direction: 1|- 1, runs = this.runsFor(wanted), round = false): Promise<void> {
+    const {actions} = this;
+    let again = false;
+    const found = await actions.last(async () => {
+      const next = await this.nearest(wanted, direction, runs, (run) => this.at(run, direction));
+      if (next[0].event || !round) return next;
+      again = true;
+      const end = ({info}: RunView): number => direction > 0 ? info.from - 1 : info.to + 1;
+      return await this.nearest(wanted, direction, runs, end);
+    });
+    if (!found) return;
+    const [{run, event}] = found;
     this.forgetGaps();
+    if (event && again)
+      actions.say(`None ${direction > 0 ? "after" : "before"} this: ${
+        direction > 0 ? "the first" : "the last"} again.`);
     if (event) return actions.reach(run, event.ref);
     if (wanted.kind === "gap" && !runs.some(hasGpu)) return actions.say(this.noGpu(runs));
     const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";

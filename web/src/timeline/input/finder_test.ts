@@ -29,7 +29,14 @@ function run(index: number, offset: number, gaps: Gap[]): RunView {
         null
     }),
   };
-  const info = {hash: kHash, steps: [], tracks: [{kind: "idle"}], static: undefined};
+  const info = {
+    from: -offset,
+    to: 100 - offset,
+    hash: kHash,
+    steps: [],
+    tracks: [{kind: "idle"}],
+    static: undefined
+  };
   const source = {call: async (name: string, request: object) => answers[name](request as never)};
   return {index, offset, info, source} as unknown as RunView;
 }
@@ -105,8 +112,24 @@ test("I in one run begins again behind the last", async () => {
 test("the next of both runs is the nearest on the axis", async () => {
   const {model, finder, shown} = looking([a, b]);
   await finder.next({kind: "gap"}, 1);
-  assert.equal(shown(), "A1");  // 60, after the middle of the window; B's is at 70
+  assert.equal(shown(), "A0");  // at 10, the first that begins in the window
   model.selected = null;
   await finder.next({kind: "gap"}, -1);
-  assert.equal(shown(), "B0");  // at 20 on the axis
+  assert.equal(shown(), "B1");  // at 70 on the axis
+});
+
+test("a search goes round, and begins at the left edge of the window", async () => {
+  const {model, finder, said, shown} = looking([a]);
+  const press = async(direction: 1|- 1): Promise<string> => {
+    await finder.next({text: "idle"}, direction, undefined, true);
+    const {event} = model.selected!;
+    event.from = [10, 60][event.ref];
+    return shown();
+  };
+  assert.deepEqual([await press(1), await press(1)], ["A0", "A1"]);
+  assert.deepEqual(said, []);
+  assert.equal(await press(1), "A0");
+  assert.equal(said.pop(), "None after this: the first again.");
+  assert.equal(await press(-1), "A1");
+  assert.equal(said.pop(), "None before this: the last again.");
 });

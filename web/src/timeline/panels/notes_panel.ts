@@ -16,6 +16,7 @@ export class NotesPanel {
   // What was changed here and is not saved, by run: ids of notes, those that are gone deleted. The
   // rest is as the server last said, which other pages write too.
   private readonly unsaved: Set<string>[];
+  private readonly stamps: string[] = [];  // by run
 
   constructor(private readonly model: Model, private readonly go: (span: Span) => void,
     private readonly leave: () => void) {
@@ -43,6 +44,15 @@ export class NotesPanel {
     } catch (error) {
       this.said.textContent = (error as Error).message;
     }
+  }
+
+  // `stamp` is another one after the notes of a run were written, by this page or by another.
+  async follow(run: RunView, stamp: string): Promise<void> {
+    if (this.stamps[run.index] === stamp || this.list.contains(document.activeElement)) return;
+    this.stamps[run.index] = stamp;
+    await this.saving;
+    await this.loadOf(run);
+    this.changed();
   }
 
   private take(run: RunView, notes: readonly Note[]): void {

@@ -5,15 +5,24 @@ import type {RangeTable} from "../data/protocol";
 import type {Range} from "../state/model";
 import type {Span} from "../state/viewport";
 
-// What was typed as the ends of a range, in ms; a text says why it is none.
-export function askedTime(first: string, last: string): Span|string {
+// What was typed as the ends of a range, in ms, as far as the run (`whole`) goes; a text says why
+// it is none.
+export function askedTime(first: string, last: string, whole: Span): Span|string {
   const typed = [first, last].map((text) => text.trim());
   if (typed.includes("")) return "Type both times, in milliseconds.";
   const wrong = typed.find((text) => !Number.isFinite(Number(text)));
   if (wrong !== undefined)
     return `\u201c${wrong}\u201d is no time: type milliseconds as a number, such as 16600.5.`;
   const [from, to] = typed.map((text) => Number(text) * 1e6);
-  return to > from ? {from, to} : "The second time is not after the first.";
+  if (to <= from) return "The second time is not after the first.";
+  const within = {from: Math.max(from, whole.from), to: Math.min(to, whole.to)};
+  return within.to > within.from ? within
+                                 : `Nothing was recorded then: the run goes from ${
+                                     msText(whole.from)} to ${msText(whole.to)} ms.`;
+}
+
+function msText(ns: number): string {
+  return (ns / 1e6).toFixed(3);
 }
 
 // The steps that were typed; without a last one the first alone. A text says why it is none.

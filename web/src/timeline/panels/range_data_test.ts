@@ -120,11 +120,22 @@ test("what is typed as steps is whole numbers, else it is said what is wrong", (
   assert.equal(askedSteps("5", "3"), "The last step is before the first.");
 });
 
+const kRun = {
+  from: 0,
+  to: 18e6
+};
+
 test("what is typed as times is milliseconds, else it is said what is wrong", () => {
-  assert.deepEqual(askedTime("1.5", "2"), {from: 1.5e6, to: 2e6});
-  assert.equal(askedTime("", "2"), "Type both times, in milliseconds.");
+  assert.deepEqual(askedTime("1.5", "2", kRun), {from: 1.5e6, to: 2e6});
+  assert.equal(askedTime("", "2", kRun), "Type both times, in milliseconds.");
   for (const text of ["16600 ms", "16,500.5"])
-    assert.equal(askedTime("1", text),
+    assert.equal(askedTime("1", text, kRun),
       `\u201c${text}\u201d is no time: type milliseconds as a number, such as 16600.5.`);
-  assert.equal(askedTime("2", "2"), "The second time is not after the first.");
+  assert.equal(askedTime("2", "2", kRun), "The second time is not after the first.");
+});
+
+test("a range ends where the run does", () => {
+  assert.deepEqual(askedTime("1.5", "99", kRun), {from: 1.5e6, to: kRun.to});
+  assert.equal(askedTime("99", "100", kRun),
+    "Nothing was recorded then: the run goes from 0.000 to 18.000 ms.");
 });

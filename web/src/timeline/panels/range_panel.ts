@@ -5,6 +5,7 @@ import {Table} from "../../table";
 import {tabs} from "../../views/tabs";
 import type {RangeAnswer, RangeTable, RunAnswer} from "../data/protocol";
 import {stepsThereAre} from "../data/steps";
+import {recordedOfAll} from "../data/open_run";
 import {moment} from "../draw/ruler";
 import {heldOfRange, lackOfSteps, lackOfTime} from "../state/held";
 import type {Model, Range, RunView} from "../state/model";
@@ -61,7 +62,7 @@ export class RangePanel {
     };
     const show = (event: Event): void => {
       taken(event);
-      const asked = askedTime(this.from.value, this.to.value);
+      const asked = askedTime(this.from.value, this.to.value, recordedOfAll(model.runs));
       if (typeof asked === "string") return this.refuse(asked);
       model.setRange(asked);
       this.goTo(asked);

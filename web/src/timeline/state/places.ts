@@ -1,17 +1,32 @@
 // In words where an event is, as far as there is more than one such place.
+import type {Loss} from "../../data";
 import {plural, time} from "../../format";
-import type {EventRef, StepsInfo} from "../data/protocol";
+import type {EventRef, RunAnswer, StepsInfo} from "../data/protocol";
 import type {Model, RunView} from "./model";
 
 // "live, 29.9 s, 622,509 events, 260 steps, median 52.5 ms".
-export function headOf({info}: RunView): string {
+export function headOf({info}: Pick<RunView, "info">): string {
   const [first, ...others] = info.steps;
-  const whose = first && others.length > 0 && first.rank >= 0 ? ` of rank ${first.rank}` : "";
+  const whose = first && others.length > 0 ? ` of ${processOf(info, first)}` : "";
   const steps = first?.count > 0
     ? `, ${plural(first.count, "step")}${whose}, median ${time(first.median)}`
     : "";
   return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
     plural(info.events, "event")}${steps}`;
+}
+
+function processOf({groups}: RunAnswer, {group}: StepsInfo): string {
+  const own = groups.find(({id}) => id === group);
+  if (!own) return "one process";
+  return own.rank >= 0 ? `rank ${own.rank}` : own.title;
+}
+
+// What is missing, of two runs with whose it is.
+export function lossesOf({runs}: Pick<Model, "runs">): Loss[] {
+  return runs.flatMap((run) => run.info.losses.map((loss) => {
+    const letter = runLetter({runs}, run);
+    return letter ? {...loss, text: `${letter}: ${loss.text}`} : loss;
+  }));
 }
 
 // "A", "B" of two runs; "" of one.
@@ -20,11 +35,11 @@ export function runLetter({runs}: Pick<Model, "runs">, run: RunView): string {
 }
 
 // "B, rank 1": whose steps these are.
-export function whoseSteps(model: Pick<Model, "runs">, run: RunView, {group}: StepsInfo): string {
-  const {steps, groups} = run.info;
-  const own = groups.find(({id}) => id === group);
-  const called = own && (own.rank >= 0 ? `rank ${own.rank}` : own.title);
-  return [runLetter(model, run), steps.length > 1 ? called : ""].filter(Boolean).join(", ");
+export function whoseSteps(model: Pick<Model, "runs">, run: RunView, steps: StepsInfo): string {
+  const {info} = run;
+  return [runLetter(model, run), info.steps.length > 1 ? processOf(info, steps) : ""]
+    .filter(Boolean)
+    .join(", ");
 }
 
 // "B, rank 1, ddp.py (pid 605), GPU 1, stream 7": the run, what the track stands in where there are
