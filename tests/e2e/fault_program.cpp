@@ -27,6 +27,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../inject/mini_nvtx.h"
@@ -377,6 +378,89 @@ void ForbidReserving() {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) _exit(9);
 }
 
+constexpr std::pair<const char*, int> kCalls[] = {
+#define CALL(name) \
+  { #name, SYS_##name }
+    CALL(brk),
+    CALL(clone),
+    CALL(clone3),
+    CALL(close),
+    CALL(execve),
+    CALL(exit),
+    CALL(exit_group),
+    CALL(fallocate),
+    CALL(fstat),
+    CALL(fstatfs),
+    CALL(ftruncate),
+    CALL(futex),
+    CALL(getcpu),
+    CALL(getpid),
+    CALL(getppid),
+    CALL(getrandom),
+    CALL(geteuid),
+    CALL(gettid),
+    CALL(ioctl),
+    CALL(kill),
+    CALL(lseek),
+    CALL(madvise),
+    CALL(mmap),
+    CALL(mprotect),
+    CALL(munmap),
+    CALL(newfstatat),
+    CALL(openat),
+    CALL(prctl),
+    CALL(prlimit64),
+    CALL(pwrite64),
+    CALL(read),
+    CALL(readlinkat),
+    CALL(rseq),
+    CALL(rt_sigaction),
+    CALL(rt_sigprocmask),
+    CALL(rt_sigreturn),
+    CALL(rt_sigtimedwait),
+    CALL(sched_yield),
+    CALL(set_robust_list),
+    CALL(sigaltstack),
+    CALL(tgkill),
+    CALL(wait4),
+    CALL(write),
+    CALL(process_vm_readv),
+    CALL(nanosleep),
+    CALL(timer_create),
+    CALL(timer_delete),
+    CALL(timer_settime),
+#undef CALL
+};
+
+// Forbids itself all calls but those named in the variable CALLS, on pain of death.
+void AllowNamedCalls() {
+  const std::string wanted = std::string(" ") + getenv("CALLS") + " ";
+  std::vector<sock_filter> filter = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const auto& [name, number] : kCalls) {
+    if (wanted.find(" " + std::string(name) + " ") == std::string::npos) continue;
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(9);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) _exit(9);
+}
+
+// What makes the recorder call the kernel, where little is allowed.
+void Confined(int count) {
+  AllowNamedCalls();
+  Operators(count);
+  Threads(8);
+  if (const pid_t child = fork(); child == 0) {
+    Operators(count);
+    exit(3);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+}
+
 int Run(const std::string& mode, int count) {
   Operators(10);
   if (mode == "exit") return count;
@@ -399,6 +483,7 @@ int Run(const std::string& mode, int count) {
     ForbidReserving();
     Operators(count);
   }
+  if (mode == "confined") Confined(count);
   if (mode == "jumps") Jumps(count);
   if (mode == "jumps-and-others") JumpsAndOthers(count);
   if (mode == "cancelled-threads") CancelledThreads(count);

@@ -296,27 +296,6 @@ class TheProgramBecomesAnother(InFolder):
         return program
 
 
-class TheProgramConfinesItself(InFolder):
-    def test_seccomp_strict(self):
-        done = self.profile(FAULT_PROGRAM, "strict", 50)
-        self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertEqual(count(self.opens(), "OpEnd"), WARM_UP + 50)
-        self.assertIn("seccomp's strict mode", done.stderr)
-
-    def test_a_seccomp_filter_that_kills_the_recorder(self):
-        self.assertEqual(alone("forbids", 100_000), 0)
-        done = self.profile(FAULT_PROGRAM, "forbids", 100_000)
-        self.assertEqual(done.returncode, 128 + signal.SIGSYS, done.stderr)
-        self.assertIn("SIGSYS, likely a seccomp filter", done.stderr)
-        self.assertGreaterEqual(count(self.opens(), "OpEnd"), WARM_UP)
-        again = self.profile("-o", "of-a-child", "sh", "-c", FAULT_PROGRAM + " forbids 100000; true")
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertEqual(again.stderr.count("likely a seccomp filter"), 1, again.stderr)
-        without = self.profile("-o", "without", "env", "-u", "LD_PRELOAD", FAULT_PROGRAM, "forbids",
-                               100_000)
-        self.assertEqual(without.returncode, 0, without.stderr)
-
-
 class TheToolIsKilled(InFolder):
     def start_and_kill_tool(self):
         tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run",
