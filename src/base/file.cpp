@@ -21,13 +21,25 @@ std::string Reason(std::string_view what, const std::string& path) {
   return std::string(what) + " " + path + ": " + std::strerror(errno);
 }
 
+// What a partial file begins with: the name, or as much of it as leaves room for what follows. One
+// that is too long itself stays so.
+std::string PartialStem(const std::string& name) {
+  constexpr size_t kLongest = 255;  // of a file's name, on all but few file systems
+  static const size_t most = kLongest - std::strlen(kPartialInfix) - RandomLetters().size();
+  if (name.size() <= most || name.size() > kLongest) return name;
+  size_t bytes = most;
+  while (bytes > 0 && (static_cast<unsigned char>(name[bytes]) & 0xc0) == 0x80) --bytes;  // UTF-8
+  return name.substr(0, bytes);
+}
+
 }  // namespace
 
 std::vector<std::string> LeftPartials(const Folder& folder, const std::string& name) {
   std::vector<std::string> left;
+  const std::string stem = PartialStem(name);
   for (const std::string& entry : folder.Names()) {
     const size_t infix = entry.rfind(kPartialInfix);
-    if (infix == std::string::npos || (!name.empty() && entry.substr(0, infix) != name)) continue;
+    if (infix == std::string::npos || (!name.empty() && entry.substr(0, infix) != stem)) continue;
     if (!AreRandomLetters(entry.substr(infix + std::strlen(kPartialInfix)))) continue;
     if (IsLeftBehind(folder, entry)) left.push_back(entry);
   }
@@ -52,7 +64,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
   // Another writer of the same name may take the file for one that was left before it is marked.
   constexpr int kMostTries = 10;
   for (int tries = 1;; ++tries) {
-    writer.partial_name_ = name + kPartialInfix + RandomLetters();
+    writer.partial_name_ = PartialStem(name) + kPartialInfix + RandomLetters();
     writer.fd_ = how.is_private
                      ? folder.MakePrivateFile(writer.partial_name_)
                      : folder.OpenFile(writer.partial_name_, O_RDWR | O_CREAT | O_EXCL, 0666);

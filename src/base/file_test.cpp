@@ -44,6 +44,16 @@ TEST_F(FileTest, OfAFileThatIsNearlyAllHoleTheBeginningIsRead) {
   EXPECT_LE(file->text().size(), size_t{1} << 30);
 }
 
+TEST_F(FileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
+  for (const size_t bytes : {230, 231, 254, 255}) {
+    std::string name(bytes, 'a');
+    EXPECT_TRUE(WriteWholeFile(folder_ + "/" + name, "x").ok()) << bytes;
+    for (size_t i = bytes % 2; i + 4 <= bytes; i += 4) name.replace(i, 4, "\xf0\x9f\x94\xa5");
+    EXPECT_TRUE(WriteWholeFile(folder_ + "/" + name, "x").ok()) << bytes;
+  }
+  EXPECT_EQ(WriteWholeFile(folder_ + "/" + std::string(256, 'a'), "x").exit_code(), 4);
+}
+
 TEST_F(FileTest, UncommittedFileLeavesNothing) {
   {
     Result<AtomicFileWriter> writer = AtomicFileWriter::Create(folder_ + "/a.txt");

@@ -79,5 +79,25 @@ class WhatTheProgramInherits(InFolder):
         tool.stdout.close()
 
 
+class ItsStandardError(InFolder):
+    """Which the tool has after it, for the summary."""
+    FILLS = ("import os\nos.set_blocking(2, False)\n"
+             "try:\n  while True: os.write(2, b'x' * 4096)\nexcept BlockingIOError: os._exit(3)\n")
+
+    def test_one_that_it_made_non_blocking_and_filled(self):
+        tool = self.begin(*PROFILE, "/usr/bin/python3", "-c", self.FILLS, stderr=subprocess.PIPE)
+        self.until(lambda: "run.batchlight" in self.files(), "nothing is sealed")
+        text = tool.stderr.read()
+        self.assertEqual(tool.wait(LONG_S), 3)
+        self.assertIn("batchlight view run.batchlight", text)
+
+    def test_one_that_nobody_reads_does_not_hold_up_the_tool(self):
+        """A parent that reads it once we have ended."""
+        tool = self.begin(*PROFILE, "/usr/bin/python3", "-c",
+                          self.FILLS.replace("os._exit(3)", "os.set_blocking(2, True); os._exit(3)"), stderr=subprocess.PIPE)
+        self.assertEqual(tool.wait(LONG_S), 3)
+        self.opens("run.batchlight")
+
+
 if __name__ == "__main__":
     unittest.main()

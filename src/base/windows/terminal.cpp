@@ -12,4 +12,9 @@ int TerminalColumns(std::FILE* file) {
                                                    : 0;
 }
 
+// Nothing is started here whose output others hold up.
+bool WritePatiently(std::FILE* file, std::string_view text, int) {
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+}
+
 }  // namespace batchlight

@@ -1,6 +1,8 @@
 #include "cli/commands/after_recording.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -60,9 +62,9 @@ Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& 
 
 ShowRecording SummaryOn(std::FILE* out) {
   return [out](const Store& store, const WrittenFiles& files) {
-    PrintSummary(store, out, files);
-    std::fflush(out);
-    return Status();
+    const bool is_printed = PrintSummary(store, out, files);
+    if (is_printed || out == stderr) return Status();  // nowhere to say it
+    return OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
   };
 }
 

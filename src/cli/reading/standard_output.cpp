@@ -9,6 +9,7 @@
 
 #include "base/partial_file.h"
 #include "base/printable_text.h"
+#include "base/terminal.h"
 
 namespace batchlight::cli {
 namespace {
@@ -34,6 +35,11 @@ Status FinishOut() {
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? Status() : Failed();
 }
 
-void SayLine(std::string_view line) { std::fputs((PrintableText(line) + "\n").c_str(), stderr); }
+// While a program runs, its signals wait for this; and who did not take a line takes no other.
+void SayLine(std::string_view line) {
+  constexpr int kPatienceMs = 1000;
+  static bool is_taken = true;
+  is_taken = WritePatiently(stderr, PrintableText(line) + "\n", is_taken ? kPatienceMs : 0);
+}
 
 }  // namespace batchlight::cli

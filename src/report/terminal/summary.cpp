@@ -1,5 +1,6 @@
 #include "report/terminal/summary.h"
 
+#include "base/terminal.h"
 #include "report/terminal/summary_sections.h"
 
 namespace batchlight {
@@ -28,11 +29,13 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   return out.text();
 }
 
-void PrintSummary(const Store& store, FILE* out,
+bool PrintSummary(const Store& store, FILE* out,
                   std::vector<std::pair<std::string, std::string>> files) {
   const SummaryOptions options{.style = TerminalStyle::Of(out), .files = std::move(files)};
   const std::string text = SummaryAsText(BuildOverview(store), options);
-  std::fwrite(text.data(), 1, text.size(), out);
+  // A parent that reads once we have ended never does.
+  constexpr int kPatienceMs = 10'000;
+  return WritePatiently(out, text, kPatienceMs);
 }
 
 }  // namespace batchlight

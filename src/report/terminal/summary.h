@@ -26,8 +26,8 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
 // One object with stable keys; times in ns. Names are cleaned to valid UTF-8.
 std::string SummaryAsJson(const RunOverview& overview);
 
-// Builds the overview and writes it in the style that `out` can show.
-void PrintSummary(const Store& store, FILE* out,
+// Builds the overview and writes it in the style that `out` can show. Whether it could be written.
+bool PrintSummary(const Store& store, FILE* out,
                   std::vector<std::pair<std::string, std::string>> files = {});
 
 }  // namespace batchlight
