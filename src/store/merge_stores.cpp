@@ -256,10 +256,43 @@ void OrderPrograms(Store& store) {
   ReorderRows(store, store.threads, threads);
 }
 
-std::string HostOf(const Store& store, size_t input) {
-  const std::string_view host = store.Property("machine.hostname");
-  return host.empty() ? "input " + std::to_string(input) : std::string(host);
-}
+// Names the hosts of all inputs. Of those that do not say theirs, as traces of PyTorch, two are
+// taken to be of one host if they know the same GPUs and no GPU did something for both.
+class HostNames {
+ public:
+  std::string Of(const Store& store) {
+    const std::string_view host = store.Property("machine.hostname");
+    if (!host.empty()) return std::string(host);
+    const std::vector<std::string> gpus = GpusOf(store);
+    const std::set<uint32_t> used(store.kernels.device.begin(), store.kernels.device.end());
+    size_t i = 0;
+    while (i < unnamed_.size() && (unnamed_[i].gpus != gpus || Meet(unnamed_[i].used, used))) ++i;
+    if (i == unnamed_.size()) unnamed_.push_back({gpus, {}});
+    unnamed_[i].used.insert(used.begin(), used.end());
+    return "host " + std::to_string(i);
+  }
+
+ private:
+  struct Unnamed {
+    std::vector<std::string> gpus;
+    std::set<uint32_t> used;
+  };
+
+  static std::vector<std::string> GpusOf(const Store& store) {
+    std::vector<std::string> gpus;
+    for (size_t row = 0; row < store.gpus.size(); ++row) {
+      gpus.push_back(std::to_string(store.gpus.device[row]) + " " +
+                     std::string(store.Text(store.gpus.name[row])));
+    }
+    return gpus;
+  }
+
+  static bool Meet(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
+    return std::any_of(a.begin(), a.end(), [&](uint32_t device) { return b.contains(device); });
+  }
+
+  std::vector<Unnamed> unnamed_;
+};
 
 }  // namespace
 
@@ -279,12 +312,13 @@ Result<Store> MergeStores(std::vector<MergeInput> inputs) {
   for (const MergeInput& input : inputs) facts.push_back(SessionFacts(input.store));
   const std::set<std::string> differ = DifferingFacts(facts);
   GpuNumbers gpus;
+  HostNames hosts;
   Store merged;
   merged.source_format = inputs[0].store.source_format;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Store& store = inputs[i].store;
     ShiftTimes(inputs[i].shift, store);
-    gpus.Apply(HostOf(store, i), store);
+    gpus.Apply(hosts.Of(store), store);
     SettleFacts(facts[i], differ, i == 0, store);
     LabelReasons(inputs[i].label, store);
     // Counts of one machine: of several, or of one by several tools, they are no series.

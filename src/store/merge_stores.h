@@ -3,7 +3,8 @@
 //
 // A fact of the session stays one where all inputs agree, and becomes one of each process where
 // they differ, as the host does. `session.*` is what the first input says. GPUs are told apart by
-// their UUID (without one, by host and number) and numbered again where two have the same number,
+// their UUID (without one, by host and number; ranks that name no host are of one if they used
+// different GPUs of the same list) and numbered again where two have the same number,
 // since every host counts its own from 0. What machines used up is left out: of whose machine a
 // look was is not in its table.
 #pragma once

@@ -102,6 +102,25 @@ TEST(MergeStores, GpusOfHostsAreToldApart) {
   EXPECT_EQ(one.value().kernels.device, (std::vector<uint32_t>{0, 0}));
 }
 
+// A trace of a tool that names no host: the GPUs of the machine, of which one did something.
+Store RankOfUnknownHost(uint32_t pid, uint32_t used) {
+  Store store = MakeInput("", pid, "", 0);
+  store.gpus.Append({.device = 1, .name = store.gpus.name[0], .uuid = store.gpus.uuid[0]});
+  store.kernels.device[0] = used;
+  return store;
+}
+
+// Ranks of one machine use GPUs of their own; a GPU that two of them use is of two machines.
+TEST(MergeStores, GpusOfHostsWithoutANameAreThoseThatNoOtherRankUsed) {
+  std::vector<MergeInput> inputs;
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    inputs.push_back({RankOfUnknownHost(rank, rank % 2), {}, "rank" + std::to_string(rank)});
+  const Result<Store> merged = MergeStores(std::move(inputs));
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(merged.value().gpus.device, (std::vector<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(merged.value().kernels.device, (std::vector<uint32_t>{0, 1, 2, 3}));
+}
+
 TEST(MergeStores, FactsStayWhereInputsAgree) {
   const Store store = MergeTwo({});
   EXPECT_EQ(store.Property("torch.version"), "2.11");

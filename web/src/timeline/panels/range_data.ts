@@ -25,9 +25,11 @@ function msText(ns: number): string {
   return (ns / 1e6).toFixed(3);
 }
 
-// The steps that were typed; without a last one the first alone. A text says why it is none.
+// The steps that were typed; without a last one the first alone, or "180-500". A text says why it
+// is none.
 export function askedSteps(first: string, last: string): {first: number; last: number}|string {
-  const typed = [first.trim(), last.trim() || first.trim()];
+  const both = last.trim() === "" ? /^\s*(\d+)\s*[-\u2013]\s*(\d+)\s*$/.exec(first) : null;
+  const typed = both ? both.slice(1) : [first.trim(), last.trim() || first.trim()];
   if (typed[0] === "") return "Type the number of a step, or of the first and the last.";
   const wrong = typed.find((text) => !/^\d+$/.test(text));
   if (wrong !== undefined)

@@ -112,6 +112,7 @@ test("steps are asked for by their number and process", () => {
 test("what is typed as steps is whole numbers, else it is said what is wrong", () => {
   assert.deepEqual(askedSteps("100", "101"), {first: 100, last: 101});
   assert.deepEqual(askedSteps(" 7 ", ""), {first: 7, last: 7});
+  assert.deepEqual(askedSteps("180 - 500", ""), {first: 180, last: 500});
   assert.equal(askedSteps("", ""), "Type the number of a step, or of the first and the last.");
   assert.equal(
     askedSteps("abc", "1.5"), "\u201cabc\u201d is no step: type a whole number, such as 28.");
