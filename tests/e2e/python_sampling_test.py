@@ -2,8 +2,10 @@
 """--python-sampling: from outside, each thread is found in the functions in which its own clock says that it
 was, by every Python that there is; in forked children, generators, deep recursion; and where it is off. Shares are
 of the program's own processor time, so a busy machine changes none."""
+import contextlib
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -65,6 +67,24 @@ exec(compile("def h\\u00f6hle():\\n  end = time.thread_time() + 0.5\\n  while ti
              "<\\u6d1e>", "exec"))
 """
 NAME = "h\u00f6hle"
+# Frames come and go at all times, so that looks meet them half way.
+CALLS = """
+import sys, time
+
+def leaf(number):
+    return [number * 2]
+
+def deeper(depth):
+    return deeper(depth - 1) if depth else sum(leaf(number)[0] for number in range(50))
+
+def long_call():
+    end, number = time.time() + 1.6, 0
+    while time.time() < end:
+        deeper(number % 12)
+        number += 1
+
+long_call()
+"""
 
 
 class Sampled(InFolder):
@@ -113,6 +133,19 @@ class EveryPython(Sampled):
                 # A call that has only begun is at its function's first line.
                 self.assertTrue(all(row["Line"] in (4, 5, 6) for row in lines), lines)
                 self.assertEqual([row["Line"] for row in lines][0], 6)
+
+    def test_a_long_call_is_seen_without_holes(self):
+        for python in interpreters():
+            with self.subTest(python=python):
+                self.record(python, CALLS, "--python-sampling-frequency=100")
+                done = self.batchlight("export", "-f", "-t", "sqlite", "-o", "run.sqlite", "run.batchlight")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with contextlib.closing(sqlite3.connect(self.path("run.sqlite"))) as database:
+                    looks = database.execute("SELECT start_ns, end_ns FROM BATCHLIGHT_PYTHON_SAMPLES"
+                                             " ORDER BY start_ns").fetchall()
+                self.assertGreater(looks[-1][1] - looks[0][0], 1500 * MS)
+                holes = [after[0] - before[1] for before, after in zip(looks, looks[1:])]
+                self.assertEqual([hole for hole in holes if hole > MS], [], looks)
 
     def test_forked_children(self):
         for python in interpreters():

@@ -86,6 +86,14 @@ bool FrameReader::ReadThread(uint64_t state, PythonThread& thread, uint64_t& new
   return true;
 }
 
+bool FrameReader::ReadAgain(PythonThread& thread) {
+  PythonThread now;
+  uint64_t newer = 0, older = 0;
+  if (!ReadThread(thread.state, now, newer, older)) return false;
+  thread.innermost = now.innermost;
+  return true;
+}
+
 uint32_t FrameReader::TidOf(const uint8_t* state) {
   if (where_.thread_tid != 0) {
     return static_cast<uint32_t>(Load<uint64_t>(state, where_.thread_tid));

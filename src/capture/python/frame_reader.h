@@ -38,6 +38,8 @@ class FrameReader {
 
   // False with errno: the process is gone, or its memory cannot be read.
   bool ReadThreads(std::vector<PythonThread>& threads);
+  // Where a thread of ReadThreads() is by now. False: it has ended.
+  bool ReadAgain(PythonThread& thread);
   // The frame itself, without its callers. False: it is none any more.
   bool ReadInnermost(uint64_t address, PythonFrame& frame);
   // All of them, innermost first, right after ReadInnermost(): what that copied is as it was.

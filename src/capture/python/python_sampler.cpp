@@ -141,8 +141,10 @@ void PythonSampler::AddProcess(const std::string& name) {
 
 void PythonSampler::SetCapture(uint32_t capture_index, bool collecting) {
   const std::lock_guard lock(mutex_);
+  if (collecting == collecting_ && capture_index == capture_index_) return;
   for (const auto& [pid, process] : processes_) process->Flush(log_);
   log_.SetCapture(capture_index);
+  capture_index_ = capture_index;
   collecting_ = collecting;
 }
 

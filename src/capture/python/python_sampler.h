@@ -28,7 +28,7 @@ class PythonSampler {
 
   // Starts the thread: not before the program is forked. Errors: there can be no more threads.
   Status Start();
-  // Collection went on or off: what lasts belongs to what was before.
+  // Whether it collects now. Where that changes, what lasts belongs to what was before.
   void SetCapture(uint32_t capture_index, bool collecting);
   // Writes what lasts. Errors: why nothing was seen of a process that runs Python, or why what was
   // seen ends before its time.
@@ -58,6 +58,7 @@ class PythonSampler {
   PythonLog log_;
   const int64_t period_ns_;
   bool collecting_;
+  uint32_t capture_index_ = 0;
   std::map<uint32_t, std::unique_ptr<SampledProcess>> processes_;  // by pid
   uint32_t last_pid_ = 0;                                          // looked at last
   std::unordered_set<std::string> files_;                          // seen

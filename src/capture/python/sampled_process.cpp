@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "capture/loop/clock.h"
 
@@ -11,6 +12,11 @@ namespace {
 
 // So that a killed recording lacks no more than that of a thread that waits.
 constexpr uint64_t kLongestNs = 1'000'000'000;
+// A thread that calls and returns is found between two functions now and then, which a read some
+// microseconds later is not.
+constexpr int kMostReads = 4;
+// Looks that another one may stand for: where a thread moves in all of them, nothing is known.
+constexpr int kMostMoved = 5;
 
 }  // namespace
 
@@ -78,13 +84,13 @@ GilWatch::Holder SampledProcess::WaitOf(uint32_t tid, Thread& thread) {
 void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog& log) {
   const uint64_t cpu_ns = CpuTimeOf(found.tid, thread);
   const uint64_t ran_ns = cpu_ns - thread.cpu_ns;
+  const Sight sight = See(found, thread, ran_ns > 0);
+  if (sight == Sight::kMoved && ++thread.moved <= kMostMoved) return;
+  thread.moved = 0;
   thread.cpu_ns = cpu_ns;
-  const int64_t from_ns = thread.last_ns;
-  frames_.clear();
-  const bool found_stack = found.innermost != 0 && ReadStack(found, thread, ran_ns > 0);
   // Of the moment of reading: the tool may have waited for a processor before.
-  thread.last_ns = MonotonicNow();
-  if (!found_stack) return Write(thread, log);
+  const int64_t from_ns = std::exchange(thread.last_ns, MonotonicNow());
+  if (sight != Sight::kSeen) return Write(thread, log);
   const uint32_t holder = thread.gil == GilState::kWaits ? gil_holder_ : 0;
   const bool is_same = thread.lasts && (frames_.empty() || frames_ == thread.frames) &&
                        thread.sample.gil == static_cast<uint32_t>(thread.gil) &&
@@ -92,11 +98,8 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
   if (!is_same || thread.sample.wall_ns >= kLongestNs) {
     Write(thread, log);
     if (!frames_.empty() && frames_ != thread.frames) {
-      thread.frames = frames_;
-      if (!names_.Name(reader_, thread.frames, thread.named)) {
-        thread.frames.clear();
-        return;
-      }
+      thread.frames.swap(frames_);
+      thread.named.swap(named_);
     }
     thread.lasts = true;
     thread.start_ns = from_ns;
@@ -110,15 +113,30 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
   thread.sample.cpu_ns += ran_ns;
 }
 
-// Into frames_, which stays empty where the thread has not moved since the last look.
+SampledProcess::Sight SampledProcess::See(PythonThread found, Thread& thread, bool ran) {
+  bool runs_python = false;  // the way to the innermost frame breaks off now and then, too
+  for (int reads = 1;; ++reads) {
+    frames_.clear();
+    runs_python = runs_python || found.innermost != 0;
+    if (found.innermost != 0 && ReadStack(found, thread, ran)) {
+      const bool is_known = frames_.empty() || frames_ == thread.frames;
+      if (is_known || names_.Name(reader_, frames_, named_)) return Sight::kSeen;
+    }
+    if (reads == kMostReads || !reader_.ReadAgain(found)) break;
+  }
+  return runs_python ? Sight::kMoved : Sight::kNoPython;
+}
+
 bool SampledProcess::ReadStack(const PythonThread& found, Thread& thread, bool ran) {
   PythonFrame top;
   if (!reader_.ReadInnermost(found.innermost, top)) return false;
   const bool stays =
       !ran && thread.lasts && found.innermost == thread.innermost && top == thread.top;
+  if (stays) return true;
+  if (!reader_.ReadFrames(found.innermost, frames_) || frames_.empty()) return false;
   thread.innermost = found.innermost;
   thread.top = top;
-  return stays || reader_.ReadFrames(found.innermost, frames_);
+  return true;
 }
 
 uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {

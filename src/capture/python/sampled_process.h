@@ -22,7 +22,8 @@ class SampledProcess {
   SampledProcess& operator=(const SampledProcess&) = delete;
 
   // Looks at each thread once: it stands for the time since the look before. A thread that is where
-  // it was is one sample that lasts; others go to the log. When `limit` is reached it leaves
+  // it was is one sample that lasts; others go to the log. One that moved while it was read is left
+  // to the next look. When `limit` is reached it leaves
   // the rest for later. False with errno: the process is gone, or its memory cannot be read.
   bool Look(PythonLog& log, CpuLimit& limit);
   // Writes what lasts up to now, and starts over.
@@ -33,6 +34,8 @@ class SampledProcess {
  private:
   // PythonSample::gil
   enum class GilState : uint32_t { kUnknown, kApart, kHolds, kWaits };
+
+  enum class Sight { kSeen, kNoPython, kMoved };
 
   struct Thread {
     KernelFile schedule;  // /proc/PID/task/TID/schedstat
@@ -47,6 +50,7 @@ class SampledProcess {
     int64_t start_ns = 0;  // of what lasts
     format::PythonSampleRecord sample{};
     int64_t last_ns = 0;  // of the last look; 0: none yet
+    int moved = 0;        // looks since then in which it moved while it was read
     uint64_t look = 0;
   };
 
@@ -54,6 +58,9 @@ class SampledProcess {
   void LookAtGil(CpuLimit& limit);
   GilWatch::Holder WaitOf(uint32_t tid, Thread& thread);
   void LookAt(const PythonThread& found, Thread& thread, PythonLog& log);
+  // Into frames_, which stays empty where the thread has not moved since the last look, and named_
+  // if these are not what they were.
+  Sight See(PythonThread found, Thread& thread, bool ran);
   bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
@@ -65,6 +72,7 @@ class SampledProcess {
   std::unordered_map<uint32_t, Thread> threads_;  // by tid
   std::vector<PythonThread> found_;
   std::vector<PythonFrame> frames_;
+  std::vector<NamedFrame> named_;
   uint64_t look_ = 0;
   GilWatch gil_;
   uint32_t gil_holder_ = 0;  // at this look; 0: not known
