@@ -424,6 +424,59 @@ class InATerminal(InFolder):
         self.type("text\n")
         self.expect("got text")
 
+    def test_another_of_its_job_reads_the_keyboard(self):
+        """`profile train.py | less`, also behind another and beside a helper of a script."""
+        reads = "sh -c 'read line < /dev/tty; echo g\"\"ot \"$line\"'"
+        with open(self.path("script.sh"), "w") as file:
+            file.write("sh -c 'sleep 0.5; read line < /dev/tty; echo g\"\"ot $line' &\n" +
+                       self.profile_line("sh -c 'until [ -e end ]; do sleep 0.1; done'") + "wait\n")
+        profile = self.profile_line("sh -c 'until [ -e end ]; do sleep 0.1; done'").rstrip()
+        for line in (profile + " | " + reads, "echo | " + profile + " | " + reads, "bash script.sh"):
+            self.type(line + "\n")
+            self.expect("\n")
+            self.until(lambda: os.path.isdir(self.path("run.batchlight.live")), "nothing is recorded")
+            self.type("text\n")
+            self.expect("got text")
+            open(self.path("end"), "w").close()
+            self.expect("ready> ")
+            os.remove(self.path("end"))
+
+    def test_keys_reach_each_of_a_pipe_once(self):
+        counts = ("import os, signal, time\n"
+                  "for n in (signal.SIGINT, signal.SIGCONT, signal.SIGWINCH):\n"
+                  "    signal.signal(n, lambda n, frame: os.write(2, b'<%d>' % n))\n"
+                  "os.write(2, b'started')\n"
+                  "while not os.path.exists('end'): time.sleep(0.01)\n")
+        with open(self.path("counts.py"), "w") as file:
+            file.write(counts)
+        self.type(self.profile_line("/usr/bin/python3 counts.py").rstrip() + " | /usr/bin/python3 counts.py\n")
+        self.expect("started")
+        self.expect("started")
+        for keys, seen in (("\x03", "<2>"), ("\x1afg\n", "<18>")):
+            self.type(keys)
+            self.expect(seen)
+            self.expect(seen)
+            time.sleep(0.5)  # the tool holds a signal for a fifth of it
+            self.type("mark\n")
+            self.assertNotIn(seen, self.expect("mark"))
+        open(self.path("end"), "w").close()
+        self.expect("ready> ")
+        self.opens("run.batchlight")
+
+    def test_another_of_its_job_reading_in_the_background_stops_all(self):
+        """The kernel tells the job's group, the program's with it."""
+        self.type(self.profile_line("sh -c 'echo $$ > pid; exec sleep 600'").rstrip() +
+                  " | sh -c 'sleep 1; read line < /dev/tty; echo got \"$line\"' &\n")
+        self.expect("ready> ")
+        self.until(self.is_stopped, "the job does not stop")
+        program = self.text("pid").strip()
+        self.until(lambda: ") T " in self.text("/proc/%s/stat" % program), "the program runs on")
+        self.type("fg\n")
+        self.expect(BATCHLIGHT)
+        self.type("text\n")
+        self.expect("got text")
+        self.until(lambda: ") S " in self.text("/proc/%s/stat" % program), "the program does not go on")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,32 +1,59 @@
 #include "capture/loop/process_parents.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 namespace batchlight::capture {
 namespace {
 
 constexpr int kMostGenerations = 1000;  // of processes that change meanwhile
 
-// proc(5): "PID (name) state parent ..."; the name may hold anything. 0: nobody, or not known.
-pid_t ParentOf(pid_t pid) {
+// proc(5): "PID (name) state parent ..."; the name may hold anything. parent 0: nobody, or not
+// known.
+struct ProcessState {
+  char state = 'X';
+  pid_t parent = 0;
+};
+
+ProcessState StateOf(pid_t pid) {
   // It may end while it is read: a getline says so, where an iterator throws.
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   std::getline(file, text, '\0');
   const size_t name_end = text.rfind(')');
-  constexpr size_t kToParent = 4;  // ") S "
-  if (name_end == std::string::npos || text.size() < name_end + kToParent) return 0;
-  return std::atoi(text.c_str() + name_end + kToParent);
+  constexpr size_t kToState = 2;  // ") S "
+  constexpr size_t kToParent = 4;
+  if (name_end == std::string::npos || text.size() < name_end + kToParent) return {};
+  return {text[name_end + kToState], std::atoi(text.c_str() + name_end + kToParent)};
+}
+
+bool IsBeside(pid_t pid) {
+  if (pid <= 0 || pid == getpid() || getpgid(pid) != getpgrp()) return false;
+  const ProcessState state = StateOf(pid);
+  const bool has_ended = state.state == 'Z' || state.state == 'X';
+  return !has_ended && state.parent != getpid() && !DescendsFrom(getpid(), pid);
 }
 
 }  // namespace
 
 bool DescendsFrom(pid_t pid, pid_t ancestor) {
   for (int i = 0; i < kMostGenerations && pid > 0; ++i) {
-    pid = ParentOf(pid);
+    pid = StateOf(pid).parent;
     if (pid == ancestor) return true;
+  }
+  return false;
+}
+
+bool SharesItsGroup() {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (IsBeside(std::atoi(entry->path().filename().c_str()))) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// Who started a process.
+// Who started a process, and who is beside it.
 #pragma once
 
 #include <sys/types.h>
@@ -8,5 +8,9 @@ namespace batchlight::capture {
 // Whether `ancestor` is among the parents of the process, as they are now: an orphan's is who took
 // it in. False too where the kernel does not say it.
 bool DescendsFrom(pid_t pid, pid_t ancestor);
+
+// Whether somebody else is in this process's group, whom whoever started it started beside it: the
+// other end of a pipe, a script's helper.
+bool SharesItsGroup();
 
 }  // namespace batchlight::capture

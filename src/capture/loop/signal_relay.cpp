@@ -54,7 +54,7 @@ bool AsksToEnd(int signal) {
 
 SignalRelay::~SignalRelay() {
   if (fd_ < 0) return;
-  terminal_.TakeBack(program_);
+  if (!shares_group_) terminal_.TakeBack(program_);
   for (const int fd : {fd_, timer_fd_}) {
     loop_.Remove(fd);
     close(fd);
@@ -67,6 +67,7 @@ void SignalRelay::Block() {
   // SIGTTOU also so that the terminal's foreground can be moved from the background.
   const sigset_t set = HandledSignals();
   sigprocmask(SIG_BLOCK, &set, &original_mask_);
+  shares_group_ = terminal_.present() && SharesItsGroup();
 }
 
 Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
@@ -90,9 +91,9 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   const OwnLine line;
   constexpr int kCommandWords = 2;  // batchlight profile
   line.Keep(kCommandWords);
-  witness_.Start(program, leads ? program : 0, line);
+  witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
-  terminal_.Lend(program);
+  if (!shares_group_) terminal_.Lend(program);
   return {};
 }
 
@@ -132,6 +133,7 @@ void SignalRelay::Hold(const Waiting& waiting) {
            waiting.since_ns - other.since_ns < kPendingNs;
   };
   if (waiting.signal < SIGRTMIN && std::any_of(waiting_.begin(), waiting_.end(), is_same)) return;
+  if (waiting.by_kernel && shares_group_) return;  // the program has got it
   waiting_.push_back(waiting);
   PassOnWhatIsDue();
 }
@@ -173,7 +175,7 @@ void SignalRelay::PassOn(const Waiting& waiting) const {
   if (waiting.value) {
     sigqueue(to, signal, *waiting.value);
   } else {
-    kill(for_all && !waiting.for_starter ? -to : to, signal);
+    kill(for_all && !waiting.for_starter ? whole_program() : to, signal);
   }
 }
 
@@ -192,7 +194,7 @@ bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   waiting_.clear();
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
   witness_.End();
-  return terminal_.TakeBack(program_);
+  return shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_);
 }
 
 void SignalRelay::ProgramStopped(int stop_signal) {
@@ -202,11 +204,11 @@ void SignalRelay::ProgramStopped(int stop_signal) {
   // Somebody may continue the program alone, and then nobody the tool.
   if (!whole_job && witness_.fd() < 0) return;
   witness_.WakeTool(true);
-  terminal_.TakeBack(program_);
+  if (!shares_group_) terminal_.TakeBack(program_);
   const std::optional<siginfo_t> continued = Stop(stop_signal, whole_job);
-  terminal_.Lend(program_);
+  if (!shares_group_) terminal_.Lend(program_);
   witness_.WakeTool(false);
-  if (whole_job) {
+  if (whole_job && !shares_group_) {
     kill(-program_, SIGCONT);
   } else if (!continued) {
     kill(program_, SIGCONT);  // alone it would not have stopped either: nobody's job

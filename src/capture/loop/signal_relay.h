@@ -30,15 +30,23 @@ class SignalRelay {
   // Takes the terminal back and restores the signal mask.
   ~SignalRelay();
 
-  // Blocks the signals that are passed on. Before the program is forked, and before any thread.
+  // Blocks the signals that are passed on, and looks who is beside the tool. Before the program is
+  // forked, and before any thread.
   void Block();
   // The mask before Block(): the program's.
   const sigset_t& original_mask() const { return original_mask_; }
+  // Whether the program is to stay in the tool's process group: in a terminal, where the group has
+  // others. `profile train.py | less`: the reader needs the foreground as well, and that is one
+  // group's. What the kernel sends to the group reaches the program then.
+  bool shares_group() const { return shares_group_; }
 
   // Starts to pass signals to process (and group) `program`, lends it the terminal, and takes its
   // words out of the tool's command line. `child_changed` is called when a child of the tool may
   // have ended or stopped.
   Status Open(pid_t program, std::function<void()> child_changed);
+
+  // For kill(): the program, with its group where that is its own.
+  pid_t whole_program() const { return shares_group_ ? program_ : -program_; }
 
   // From now on what asks a process to end calls `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.
@@ -75,6 +83,7 @@ class SignalRelay {
   SignalWitness witness_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
+  bool shares_group_ = false;
   bool is_shells_job_ = false;
   pid_t starter_ = 0;            // the tool's parent; 0: none in its namespace
   int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never

@@ -11,8 +11,10 @@ Terminal::~Terminal() {
   if (fd_ >= 0) close(fd_);
 }
 
+bool Terminal::InForeground() const { return fd_ >= 0 && tcgetpgrp(fd_) == getpgrp(); }
+
 void Terminal::Lend(pid_t group) const {
-  if (fd_ >= 0 && tcgetpgrp(fd_) == getpgrp()) tcsetpgrp(fd_, group);
+  if (InForeground()) tcsetpgrp(fd_, group);
 }
 
 bool Terminal::TakeBack(pid_t group) const {

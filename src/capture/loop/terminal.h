@@ -14,6 +14,8 @@ class Terminal {
   ~Terminal();
 
   bool present() const { return fd_ >= 0; }
+  // Whether the tool's group has it.
+  bool InForeground() const;
   // Hands the foreground to `group` if the tool has it: a tool in the background takes nothing.
   // SIGTTOU must be blocked.
   void Lend(pid_t group) const;

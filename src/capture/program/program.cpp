@@ -43,7 +43,7 @@ void HideOutput() {
 
 // The child's side. Ends in execve or _exit.
 [[noreturn]] void RunChild(const ProgramSpec& spec, pid_t tool, int go_fd, int result_fd) {
-  setpgid(0, 0);
+  if (!spec.shares_group) setpgid(0, 0);
   std::vector<std::string> environment = spec.environment;
   std::string variable = ReadToEnd(go_fd);
   if (variable.empty()) _exit(kExitNeverStarted);
@@ -93,7 +93,8 @@ Result<Program> Program::Fork(const ProgramSpec& spec) {
   if (program.pid_ < 0) {
     return OutputError(std::string("cannot start a process: ") + std::strerror(reason));
   }
-  setpgid(program.pid_, program.pid_);  // both sides set it, so it holds whoever is first
+  // Both sides set it, so it holds whoever is first.
+  if (!spec.shares_group) setpgid(program.pid_, program.pid_);
   return program;
 }
 

@@ -1,4 +1,4 @@
-// The recorded program: a child process in a process group of its own.
+// The recorded program: a child process, in a process group of its own where that harms nobody.
 #pragma once
 
 #include <signal.h>
@@ -21,6 +21,7 @@ struct ProgramSpec {
   sigset_t signal_mask{};                // of the program, as the tool inherited it
   std::optional<RunAs> run_as;           // nothing: the tool's own user
   int death_signal = 0;                  // when the tool dies; 0: none
+  bool shares_group = false;             // stays in the tool's
 };
 
 // Why the program could not be started; error 0: it runs.
@@ -41,7 +42,7 @@ class Program {
   // A process that was never let go ends without having run anything.
   ~Program();
 
-  pid_t pid() const { return pid_; }  // also its process group
+  pid_t pid() const { return pid_; }  // also its process group, where it has its own
 
   // Adds `variable` (NAME=VALUE; "" adds none) to its environment and executes.
   StartFailure Execute(const std::string& variable);

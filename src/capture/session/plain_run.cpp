@@ -22,8 +22,7 @@ class PlainRun {
     if (target.found.path.empty()) return CannotStart(target.found);
     RETURN_IF_ERROR(loop_.Open());
     signals_.Block();
-    ASSIGN_OR_RETURN(Program program,
-                     Program::Fork(SpecOf(options_, target, signals_.original_mask())));
+    ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
     pid_ = program.pid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     RETURN_IF_ERROR(signals_.Open(pid_, [this] { Reap(); }));
@@ -63,6 +62,7 @@ class PlainRun {
     const bool had_terminal = signals_.ProgramEnded([this] { over_ = true; });
     if (signals_.asked_to_end()) stop_waiting_.Start(SignalRelay::kEndWithinS);
     end_.interrupted = had_terminal && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+    end_.others_know = signals_.shares_group();
   }
 
   const SessionOptions& options_;

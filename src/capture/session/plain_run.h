@@ -10,6 +10,7 @@ struct PlainEnd {
   int exit_code = 0;         // as a shell gives it: 128 + signal if one ended it
   int64_t wall_ns = 0;       // from its start to its end
   bool interrupted = false;  // Ctrl-C at the terminal ended it
+  bool others_know = false;  // as who is in the tool's group got it as well
   std::string problem;       // not empty: it could not be started, and why
 };
 

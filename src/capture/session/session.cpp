@@ -155,6 +155,7 @@ void Session::ProgramEnded(int wait_status) {
   end_.wall_ns = MonotonicNow() - program_start_ns_;
   const bool had_terminal = signals_.ProgramEnded([this] { Note(LifeEvent::kInterrupted); });
   end_.interrupted = had_terminal && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT;
+  end_.others_know = signals_.shares_group();
   Note(LifeEvent::kProgramEnded);
 }
 
@@ -166,8 +167,8 @@ void Session::End(const std::string& why) {
   if (life_ == Life::kEnding) {
     notice_(why + ": ending the program with signal " + std::to_string(options_.kill_signal) +
             " (" + strsignal(options_.kill_signal) + "), as --kill asks");
-    kill(-program_pid_, options_.kill_signal);
-    kill(-program_pid_, SIGCONT);
+    kill(signals_.whole_program(), options_.kill_signal);
+    kill(signals_.whole_program(), SIGCONT);
   } else if (life_ == Life::kLeftRunning) {
     notice_(why + ": process " + std::to_string(program_pid_) + " keeps running, unrecorded");
   }

@@ -37,6 +37,7 @@ struct SessionEnd {
   int exit_code = 0;          // of the program, as a shell gives it: 128 + signal if one ended it
   bool program_ran = false;   // false: it could not be started, `problem` says why
   bool interrupted = false;   // Ctrl-C at the terminal ended it
+  bool others_know = false;   // as who is in the tool's group got it as well
   bool left_running = false;  // the session ended first and the program was not to be ended
   std::string problem;
   CaptureOptions capture;               // as last started

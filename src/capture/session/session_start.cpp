@@ -84,8 +84,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   if (target.found.path.empty()) return std::optional(CannotStart(target.found));
 
   signals_.Block();
-  ASSIGN_OR_RETURN(Program program,
-                   Program::Fork(SpecOf(options_, target, signals_.original_mask())));
+  ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
   program_pid_ = program.pid();
   RETURN_IF_ERROR(Prepare(program.pid(), install, target.environment));
   inherited_.LetGo(options_.keeps);

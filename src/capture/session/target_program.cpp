@@ -34,9 +34,15 @@ int DeathSignal(const SessionOptions& options) {
 }  // namespace
 
 ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
-                   const sigset_t& signal_mask) {
-  return {target.found.path, options.command, target.environment,  options.show_output,
-          signal_mask,       options.run_as,  DeathSignal(options)};
+                   const SignalRelay& signals) {
+  return {.path = target.found.path,
+          .arguments = options.command,
+          .environment = target.environment,
+          .show_output = options.show_output,
+          .signal_mask = signals.original_mask(),
+          .run_as = options.run_as,
+          .death_signal = DeathSignal(options),
+          .shares_group = signals.shares_group()};
 }
 
 }  // namespace batchlight::capture

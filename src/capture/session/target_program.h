@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/loop/signal_relay.h"
 #include "capture/program/find_program.h"
 #include "capture/program/program.h"
 #include "capture/program/target_environment.h"
@@ -24,6 +25,6 @@ EnvironmentOptions PlainEnvironment(const SessionOptions& options);
 TargetProgram FindTarget(const SessionOptions& options, const EnvironmentOptions& environment);
 
 ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
-                   const sigset_t& signal_mask);
+                   const SignalRelay& signals);
 
 }  // namespace batchlight::capture

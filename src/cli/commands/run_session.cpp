@@ -61,14 +61,14 @@ Status CheckOutputName(const capture::CaptureOptions& options) {
 
 // The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
 // which would have received the same Ctrl-C had it been in the program's process group.
-void DieOfInterrupt() {
+void DieOfInterrupt(bool others_know) {
   std::fflush(nullptr);
   signal(SIGINT, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  kill(0, SIGINT);
+  kill(others_know ? getpid() : 0, SIGINT);
 }
 
 // The rank that a launcher gave to the tool itself.
@@ -99,7 +99,7 @@ Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
   ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(plain));
   outcome.exit_code = end.exit_code;
   if (!end.problem.empty()) Say(end.problem);
-  if (end.interrupted) DieOfInterrupt();
+  if (end.interrupted) DieOfInterrupt(end.others_know);
   return true;
 }
 
@@ -152,7 +152,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
     for (auto& fact : runs->facts) wanted.facts.push_back(std::move(fact));
     if (runs->interrupted) {
       outcome.exit_code = runs->exit_code;
-      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt();
+      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt(false);
       return;
     }
   }
@@ -182,7 +182,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
     const bool asked = end.capture.stats || !end.capture.exports.empty();
     if (asked && outcome.exit_code == 0) outcome.exit_code = status.exit_code();
   }
-  if (end.interrupted) DieOfInterrupt();
+  if (end.interrupted) DieOfInterrupt(end.others_know);
 }
 
 }  // namespace batchlight::cli
