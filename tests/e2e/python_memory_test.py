@@ -61,6 +61,31 @@ def object_bytes(python):
     return int(subprocess.run([python, "-c", code], capture_output=True, text=True).stdout)
 
 
+# Small blocks that are dropped, of malloc, calloc and realloc of Python.
+DROPPED = """\
+import sys
+
+def objects(n):
+    kept = [None] * 1000
+    for i in range(n):
+        kept[i % 1000] = object()
+
+def sets(n):
+    for i in range(n):
+        seen = {i, -i}
+
+def lists(n):
+    for i in range(n):
+        grown = []
+        for k in range(20):
+            grown.append(None)
+
+before = sys.getallocatedblocks()
+objects(600_000)
+sets(60_000)
+lists(60_000)
+print(abs(sys.getallocatedblocks() - before) < 500)
+"""
 # Functions that allocate, also by being met: what is recorded of that goes between what is counted of them.
 COUNTED = """\
 def work(n):
@@ -147,6 +172,19 @@ class EveryPython(Memory):
                 wanted = OBJECTS * object_bytes(python)
                 self.assertAlmostEqual(rows["objects:6"]["Allocated"], wanted,
                                        delta=5 * math.sqrt(wanted * 131072))
+
+    def test_small_blocks_of_a_sample_are_gone_when_they_are_dropped(self):
+        ways = [(python, []) for python in interpreters()]
+        ways += [(sys.executable, ["PYTHONMALLOC=" + name]) for name in ("malloc", "debug", "pymalloc", "malloc_debug")]
+        for python, variables in ways:
+            with self.subTest(python=python, variables=variables):
+                done = self.record(DROPPED, python=python, mode="sampled", variables=variables)
+                self.assertEqual(done.stdout.splitlines()[0], "True")
+                rows = self.lines()
+                for line in ("objects:6", "sets:10", "lists:16"):
+                    self.assertGreater(rows[line]["Allocated"], 4 * MB, line)
+                    self.assertEqual(rows[line]["At End"], 0, line)
+                    self.assertLess(rows[line]["At Peak"], 2 * MB, line)
 
 
 STEPS = """\

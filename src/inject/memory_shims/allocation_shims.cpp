@@ -63,8 +63,9 @@ void* Aligned(void* (*next)(size_t, size_t), size_t alignment, size_t bytes) {
 
 SHIM(void*, malloc, size_t bytes) {
   if (!HasNext()) return Early(bytes);
-  ++t_sampler.calls;
-  return Seen(g_next.malloc(bytes), bytes);
+  void* block = g_next.malloc(bytes);
+  t_sampler.last = block;
+  return Seen(block, bytes);
 }
 
 SHIM(void*, calloc, size_t count, size_t bytes) {

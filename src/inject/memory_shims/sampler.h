@@ -20,8 +20,8 @@ struct ThreadSampler {
   int64_t left;     // bytes until one is looked at
   uint64_t random;  // 0: the thread begins
   ThreadBytes bytes;
-  uint64_t calls;  // of malloc
-  bool in_python;  // in Python's allocator, which is told apart from those below it
+  const void* last;  // that malloc gave
+  bool in_python;    // in Python's allocator, which is told apart from those below it
 };
 extern __thread ThreadSampler t_sampler;
 
