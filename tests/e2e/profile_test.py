@@ -441,6 +441,15 @@ class InATerminal(InFolder):
             self.expect("ready> ")
             os.remove(self.path("end"))
 
+    def test_what_the_program_sends_to_its_group_reaches_who_is_in_it(self):
+        """And not the shell, which would end by it."""
+        line = self.profile_line("sh -c 'trap : USR1; kill -USR1 0; exit 3'").rstrip() + " 2>&1"
+        for _ in range(5):
+            self.type(line + " | sh -c 'trap \"echo g\"\"ot\" USR1; cat > /dev/null; cat' ; echo al\"\"ive $?\n")
+            self.expect("got")
+            self.expect("alive 0")
+            self.expect("ready> ")
+
     def test_keys_reach_each_of_a_pipe_once(self):
         counts = ("import os, signal, time\n"
                   "for n in (signal.SIGINT, signal.SIGCONT, signal.SIGWINCH):\n"

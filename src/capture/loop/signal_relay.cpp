@@ -1,5 +1,6 @@
 #include "capture/loop/signal_relay.h"
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -179,6 +180,20 @@ void SignalRelay::PassOn(const Waiting& waiting) const {
   }
 }
 
+// In a group that the program shares it may have meant the group (`kill 0`), and that would end a
+// shell that started it: the witness has the time that it would have if the program ran on.
+bool SignalRelay::WitnessTells(const Waiting& waiting) {
+  const int64_t end_ns = waiting.since_ns + kHoldNs;
+  while (true) {
+    const int64_t now_ns = MonotonicNow();
+    witness_.Listen(now_ns);
+    if (witness_.TakeReport(waiting.signal, waiting.since_ns - kHoldNs)) return true;
+    if (!shares_group_ || witness_.fd() < 0 || now_ns >= end_ns) return false;
+    pollfd report{.fd = witness_.fd(), .events = POLLIN, .revents = 0};
+    poll(&report, 1, static_cast<int>((end_ns - now_ns) / 1'000'000) + 1);
+  }
+}
+
 bool SignalRelay::asked_to_end() const {
   constexpr int64_t kAgoNs = 60'000'000'000;
   return asked_to_end_ns_ != 0 && MonotonicNow() - asked_to_end_ns_ < kAgoNs;
@@ -187,9 +202,7 @@ bool SignalRelay::asked_to_end() const {
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   interrupted_ = std::move(interrupted);
   for (const Waiting& waiting : waiting_) {
-    if (waiting.for_starter && !witness_.TakeReport(waiting.signal, waiting.since_ns - kHoldNs)) {
-      PassOn(waiting);
-    }
+    if (waiting.for_starter && !WitnessTells(waiting)) PassOn(waiting);
   }
   waiting_.clear();
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());

@@ -74,6 +74,7 @@ class SignalRelay {
   void HearWitness();
   void PassOnWhatIsDue();
   void PassOn(const Waiting& waiting) const;
+  bool WitnessTells(const Waiting& waiting);
 
   EventLoop& loop_;
   Terminal terminal_;
