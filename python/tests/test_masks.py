@@ -9,7 +9,8 @@ from bridge_case import BridgeCase
 class Library:
     """The operator recorder's, as far as it is asked."""
 
-    def __init__(self, on_gpu=0, begins=0):
+    def __init__(self, on_gpu=0, begins=0, operands=b""):
+        self.operands = operands
         self.on_gpu, self.begins, self.calls = on_gpu, begins, []
 
     def batchlight_torch_masks_begin(self):
@@ -26,6 +27,10 @@ class Library:
     def batchlight_torch_masks_tell(self, copied, text, _):
         self.calls.append("tell" if copied else "tell uncopied")
         text.value = b"1 1 0 0 128 Bool 128x128"
+        return 0
+
+    def batchlight_torch_operands_tell(self, text, _):
+        text.value = self.operands
         return 0
 
 
@@ -52,6 +57,11 @@ class Masks(BridgeCase):
         self.assertEqual(library.calls, ["begin", "take", "end", "take", "tell", "drop"])
         self.assertEqual(self.said, {"attention.masks": "1 1 0 0 128 Bool 128x128"})
         self.assertEqual(self.progress.watchers, [])
+
+    def test_what_operators_are_given_is_told_behind_the_two_steps(self):
+        self.watch(Library(operands=b"indexed 12 5000 64 2 index:7 index:9"))
+        self.steps(3)
+        self.assertEqual(self.said["forward.operands"], "indexed 12 5000 64 2 index:7 index:9")
 
     def test_a_gpu_is_not_waited_for(self):
         library = Library(on_gpu=1)

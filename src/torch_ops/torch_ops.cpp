@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "native_api.h"
+#include "torch_operands.h"
 
 extern "C" __attribute__((weak)) const batchlight_native_api_t* batchlight_native_api(void);
 
@@ -397,16 +398,37 @@ at::CallbackHandle g_masks_callback{};
 constexpr int64_t kMostOperators = 200'000;  // that are looked at
 std::atomic<int64_t> g_operators_left{0};
 
+// Of the thread that steps the optimizer, outside of what is not looked into: backward functions,
+// and one operator that calls what it would be seen as.
+Operands g_operands;
+thread_local bool t_is_looked_at = false;
+thread_local int t_not_looked_into = 0;
+struct NotLookedInto final : at::ObserverContext {
+  static void operator delete(void*) {}
+};
+NotLookedInto g_not_looked_into;
+
 std::unique_ptr<at::ObserverContext> OnOperatorWithInputs(const at::RecordFunction& function) {
+  bool looks_into = function.scope() == at::RecordScope::FUNCTION;
   try {
     if (g_operators_left.fetch_sub(1, std::memory_order_relaxed) == 0)
       at::disableCallback(g_masks_callback);
-    if (std::strcmp(function.name(), "aten::scaled_dot_product_attention") == 0)
+    if (looks_into && std::strcmp(function.name(), "aten::scaled_dot_product_attention") == 0)
       g_masks.See(function.inputs());
+    if (!t_is_looked_at) return nullptr;
+    if (looks_into && t_not_looked_into == 0)
+      g_operands.See(function.name(), function.inputs(), function.seqNr());
+    looks_into = looks_into && std::strcmp(function.name(), "aten::cosine_similarity") != 0;
   } catch (...) {
     // A kind of tensor that does not answer: this call is not looked at.
   }
-  return nullptr;
+  if (looks_into || !t_is_looked_at) return nullptr;
+  ++t_not_looked_into;
+  return std::unique_ptr<at::ObserverContext>(&g_not_looked_into);
+}
+
+void OnOperatorWithInputsEnd(const at::RecordFunction&, at::ObserverContext* context) {
+  if (context != nullptr) --t_not_looked_into;
 }
 
 // Between windows the callback is disabled; otherwise PyTorch would prepare for it around every
@@ -436,14 +458,17 @@ extern "C" __attribute__((visibility("default"))) int batchlight_torch_ops_start
   return 0;
 }
 
-// For a few steps of a program, from Python: looks at the masks that attention is given. -1: it
-// cannot, and is not to be asked again.
+// For a few steps of a program, from Python: looks at the masks that attention is given, and on
+// this thread at what operators are given. -1: it cannot, and is not to be asked again.
 extern "C" __attribute__((visibility("default"))) int batchlight_torch_masks_begin() {
   try {
     g_operators_left.store(kMostOperators, std::memory_order_relaxed);
-    g_masks_callback = at::addGlobalCallback(at::RecordFunctionCallback(OnOperatorWithInputs)
-                                                 .needsInputs(true)
-                                                 .scopes({at::RecordScope::FUNCTION}));
+    t_is_looked_at = true;
+    t_not_looked_into = 0;
+    g_masks_callback = at::addGlobalCallback(
+        at::RecordFunctionCallback(OnOperatorWithInputs, OnOperatorWithInputsEnd)
+            .needsInputs(true)
+            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
     return 0;
   } catch (...) {
     return -1;
@@ -462,6 +487,7 @@ extern "C" __attribute__((visibility("default"))) void batchlight_torch_masks_en
 // it.
 extern "C" __attribute__((visibility("default"))) int batchlight_torch_masks_take(int copies) {
   try {
+    g_operands.EndStep();
     return g_masks.Take(copies != 0) ? 1 : 0;
   } catch (...) {
     return -1;
@@ -475,6 +501,18 @@ extern "C" __attribute__((visibility("default"))) int batchlight_torch_masks_tel
   try {
     if (copied != 0) g_masks.Judge();
     g_masks.Tell(text, size);
+    return 0;
+  } catch (...) {
+    return -1;
+  }
+}
+
+// Writes what operators were given (torch_operands.h), as much as there is room for.
+extern "C" __attribute__((visibility("default"))) int batchlight_torch_operands_tell(char* text,
+                                                                                     size_t size) {
+  try {
+    t_is_looked_at = false;
+    std::snprintf(text, size, "%s", g_operands.Tell().c_str());
     return 0;
   } catch (...) {
     return -1;

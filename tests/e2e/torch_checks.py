@@ -24,6 +24,7 @@ from torch_lines import Lines  # noqa: E402, F401: tests
 from torch_looks import Looks  # noqa: E402, F401: tests
 from torch_masks import Masks  # noqa: E402, F401: tests
 from torch_module_names import ModuleNames  # noqa: E402, F401: tests
+from torch_operands import Operands  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
 from torch_unheld import Unheld  # noqa: E402, F401: tests
 

@@ -10,7 +10,7 @@ from . import _private_folder
 from ._background_build import Build, NotBuilt
 from ._standard import standard
 
-_SOURCES = ("native_api.h", "_torch_library.py")  # of every library, besides its own
+_SOURCES = ("native_api.h", "torch_operands.h", "_torch_library.py")  # of every library, besides its own
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _CORE = ("libtorch_cpu.so", "libc10.so")
 

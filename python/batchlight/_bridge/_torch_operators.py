@@ -3,7 +3,7 @@
 Without a C++ compiler or PyTorch's headers operators come from PyTorch's NVTX ranges, if it has
 them (_torch_emit_nvtx.py); modules and phases are recorded as ever.
 
-The recorder also looks at the masks of attention (Masks).
+The recorder also looks at the masks of attention, and at what operators are given (Masks).
 """
 import sys
 import threading
@@ -51,10 +51,13 @@ class Masks:
     and of the first of those for all, positions, type and shape. Said once, where there are any that are or may be
     causal.
 
+    Property forward.operands, with gradients or without: what operators of the training thread are given, where what they
+    compute could be had of less (torch_operands.h).
+
     A GPU copies rows of the masks when a step ends, behind what it has to do; they are looked at when a later step finds
     the copies done."""
     FIRST, LAST, TOLD = 1, 3, 10  # steps of optimizers
-    MOST_TEXT = 256
+    MOST_TEXT = 2048
 
     def __init__(self, torch, library, ctypes):
         self.torch, self.library = torch, library
@@ -99,6 +102,8 @@ class Masks:
     def _take(self):
         if self.steps == self.LAST:
             self._stop_looking()
+            if self.library.batchlight_torch_operands_tell(self.text, self.size) == 0 and self.text.value:
+                _native.property("forward.operands", self.text.value.decode())
         taken = self.library.batchlight_torch_masks_take(0 if is_followed_by_others(self.torch) else 1)
         if taken > 0:
             self.copies = self.torch.cuda.Event()

@@ -30,7 +30,10 @@ constexpr RuleGroup kSameTime[] = {
     {"small-operators", "unfused-pointwise"},
     {"work-beside-the-model", "slow-function"},  // a function of the loop's
     {"cpu-tensors", "unfused-updates", "slow-function", "gpu-held-back"},  // on the CPU
-    {"ignored-targets", "padding", "padding-to-one-length"},               // positions of no use
+    // Operators of forward, whoever calls them.
+    {"broadcast-distances", "slow-function", "work-beside-the-model", "frozen-forward",
+     "unfused-pointwise"},
+    {"ignored-targets", "padding", "padding-to-one-length"},  // positions of no use
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer",
      "optimizer-groups"},  // the optimizer
     {"repeated-backward", "launch-bound", "unfused-pointwise", "unused-gradients",

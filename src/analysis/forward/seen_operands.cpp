@@ -1,0 +1,249 @@
+#include "analysis/forward/seen_operands.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "analysis/numbers/closed_end.h"
+#include "analysis/owners/autograd_numbers.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/steps/step_lookup.h"
+#include "store/interval_index.h"
+
+namespace batchlight {
+namespace {
+
+// The next part of a text up to a character, which is taken off it.
+std::string_view Take(std::string_view& text, char until) {
+  const std::string_view part = text.substr(0, text.find(until));
+  text.remove_prefix(std::min(text.size(), part.size() + 1));
+  return part;
+}
+
+template <typename Number>
+bool TakeNumber(std::string_view& text, Number& number) {
+  const std::string_view word = Take(text, ' ');
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() && number > 0;
+}
+
+// An operator as the property names it.
+struct NumberedCall {
+  std::string_view name;
+  int64_t number = -1;
+};
+
+// "sub:101"
+bool ReadCall(std::string_view text, NumberedCall& call) {
+  call.name = Take(text, ':');
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), call.number);
+  return error == std::errc() && end == text.data() + text.size() && call.number >= 0;
+}
+
+struct Stretch {
+  NumberedCall first, last;
+};
+
+struct Entry {
+  SeenOperands seen;
+  std::vector<Stretch> stretches;
+};
+
+bool ReadKind(std::string_view name, OperandKind& kind) {
+  static constexpr auto kKinds =
+      std::to_array<std::pair<std::string_view, OperandKind>>({{"squared", OperandKind::kSquared},
+                                                               {"absolute", OperandKind::kAbsolute},
+                                                               {"norm", OperandKind::kNorm},
+                                                               {"product", OperandKind::kProduct},
+                                                               {"cosine", OperandKind::kCosine}});
+  for (const auto& [known, of_it] : kKinds) {
+    if (known != name) continue;
+    kind = of_it;
+    return true;
+  }
+  return false;
+}
+
+bool ReadEntry(std::string_view text, Entry& entry) {
+  SeenOperands& seen = entry.seen;
+  const std::string_view what = Take(text, ' ');
+  if (what == "broadcast") {
+    if (!ReadKind(Take(text, ' '), seen.kind)) return false;
+    seen.shape = Take(text, ' ');
+    if (!TakeNumber(text, seen.summed)) return false;
+  } else if (what == "indexed") {
+    seen.kind = OperandKind::kIndexed;
+    if (!TakeNumber(text, seen.rows) || !TakeNumber(text, seen.indices) ||
+        !TakeNumber(text, seen.width)) {
+      return false;
+    }
+  } else {
+    return false;
+  }
+  if (!TakeNumber(text, seen.calls)) return false;
+  while (!text.empty()) {
+    std::string_view calls = Take(text, ' ');
+    Stretch stretch;
+    if (!ReadCall(Take(calls, '-'), stretch.first)) return false;
+    stretch.last = stretch.first;
+    if (!calls.empty() && !ReadCall(calls, stretch.last)) return false;
+    entry.stretches.push_back(stretch);
+  }
+  seen.named = entry.stretches.size();
+  return seen.named > 0 && seen.calls >= seen.named;
+}
+
+class OperandFinder {
+ public:
+  OperandFinder(const Store& store, const ProcessSteps& main, const BackwardLinks& links)
+      : store_(store), operators_(store.operator_calls), main_(main), links_(links) {
+    const ThreadSpans::Rows rows = ThreadSpans(operators_.thread).Of(main.thread);
+    // Autograd's numbers of a thread only grow; an operator that it does not follow has none, or
+    // that of the next.
+    int64_t number = -1;
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (operators_.scope[row] != OperatorScope::kFunction) continue;
+      const int64_t own = operators_.sequence[row];
+      if (own > number) number = own;
+      if (own >= 0) rows_of_[own].push_back(row);
+      // Behind the last number is before the next: what was looked at may say either.
+      if (own < 0 && number >= 0) unnumbered_[number + 1].push_back(row);
+      if (own < 0 && number >= 0) unnumbered_[number].push_back(row);
+    }
+    begin_ = rows.begin;
+    end_ = rows.end;
+  }
+
+  void Find(const Entry& entry, SeenOperands& seen) {
+    seen.part.is_operator.resize(operators_.size());
+    StepLookup steps(&main_);
+    std::set<size_t> found_in;
+    for (const Stretch& stretch : entry.stretches) {
+      const uint32_t first = RowOf(stretch.first, kNoRow);
+      if (first == kNoRow) continue;
+      const bool is_one =
+          stretch.last.name == stretch.first.name && stretch.last.number == stretch.first.number;
+      const uint32_t last = is_one ? first : RowOf(stretch.last, first);
+      if (last == kNoRow) continue;
+      const size_t step = steps.RowAt(operators_.start_ns[first]);
+      if (step == StepLookup::kNone || steps.RowAt(operators_.start_ns[last]) != step) continue;
+      found_in.insert(step);
+      Add(first, EndOf(last), seen);
+    }
+    for (const size_t step : found_in) {
+      seen.steps_ns += main_.steps[step].end_ns - main_.steps[step].start_ns;
+    }
+    seen.steps = found_in.size();
+    std::sort(seen.spans.begin(), seen.spans.end(),
+              [](const TimeSpan& a, const TimeSpan& b) { return a.start_ns < b.start_ns; });
+  }
+
+ private:
+  int64_t EndOf(uint32_t row) const {
+    return ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
+  }
+
+  bool IsOf(uint32_t row, std::string_view name) const {
+    std::string_view own = store_.Text(operators_.name[row]);
+    if (!own.starts_with("aten::")) return false;
+    own.remove_prefix(6);
+    if (own.ends_with('_')) own.remove_suffix(1);
+    return own == name;
+  }
+
+  // The longest that is not taken, of those with that name and number; behind row `from`, if any,
+  // the next.
+  uint32_t RowOf(const NumberedCall& call, uint32_t from) {
+    uint32_t best = kNoRow;
+    const auto look = [&](const std::map<int64_t, std::vector<uint32_t>>& rows) {
+      const auto found = rows.find(call.number);
+      if (found == rows.end()) return;
+      for (const uint32_t row : found->second) {
+        if ((from != kNoRow && row <= from) || taken_.contains(row) || !IsOf(row, call.name))
+          continue;
+        if (links_.IsInBackward(OperatorCallId::At(row))) continue;
+        if (best == kNoRow || (from == kNoRow ? Length(row) > Length(best) : row < best))
+          best = row;
+      }
+    };
+    look(rows_of_);
+    if (best == kNoRow) look(unnumbered_);
+    if (best != kNoRow) taken_.insert(best);
+    return best;
+  }
+
+  // Large tensors go back to the system when Python lets go of them, before the next operator.
+  int64_t FreeingNs(int64_t end_ns, int64_t at_most) const {
+    const auto next = std::lower_bound(operators_.start_ns.begin() + begin_,
+                                       operators_.start_ns.begin() + end_, end_ns);
+    if (next == operators_.start_ns.begin() + end_) return 0;
+    return std::min(*next - end_ns, at_most);
+  }
+
+  int64_t Length(uint32_t row) const { return EndOf(row) - operators_.start_ns[row]; }
+
+  void Add(uint32_t first, int64_t end_ns, SeenOperands& seen) const {
+    seen.spans.push_back({operators_.start_ns[first], end_ns});
+    for (uint32_t row = first; row < end_ && operators_.start_ns[row] < end_ns; ++row) {
+      seen.part.is_operator[row] = operators_.scope[row] == OperatorScope::kFunction;
+    }
+    const int64_t ns = end_ns - operators_.start_ns[first];
+    seen.part.cpu_ns += ns + FreeingNs(end_ns, ns / 2);
+    if (seen.part.count++ > 0) return;
+    const ModuleCallsTable& modules = store_.module_calls;
+    const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
+    const uint32_t call = in_modules.Innermost(main_.thread, operators_.start_ns[first]);
+    if (call == kNoRow) return;
+    seen.part.module = modules.path[call];
+    seen.part.class_name = modules.class_name[call];
+  }
+
+  const Store& store_;
+  const OperatorCallsTable& operators_;
+  const ProcessSteps& main_;
+  const BackwardLinks& links_;
+  std::map<int64_t, std::vector<uint32_t>> rows_of_, unnumbered_;
+  std::set<uint32_t> taken_;
+  uint32_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+std::vector<SeenOperands> FindSeenOperands(std::string_view property, const Store& store,
+                                           const ProcessSteps* main, const BackwardLinks& links,
+                                           const Attribution& work) {
+  std::vector<SeenOperands> all;
+  if (property.empty() || main == nullptr || main->thread.IsNone()) return all;
+  OperandFinder finder(store, *main, links);
+  while (!property.empty()) {
+    Entry entry;
+    // The last one may be cut off.
+    if (!ReadEntry(Take(property, ';'), entry)) continue;
+    SeenOperands seen = entry.seen;
+    finder.Find(entry, seen);
+    if (seen.part.count > 0) all.push_back(std::move(seen));
+  }
+  for (const BackwardLink& link : links.links()) {
+    for (SeenOperands& seen : all) {
+      if (!seen.part.is_operator[link.forward.row()]) continue;
+      seen.part.cpu_ns += link.own_ns;
+      seen.part.backward_ns += link.own_ns;
+      seen.part.learns = true;
+    }
+  }
+  VisitWork(store, work, [&](const WorkOwner& owner, int64_t ns, int64_t) {
+    for (SeenOperands& seen : all) {
+      if (!seen.part.Launched(owner)) continue;
+      seen.part.gpu_ns += ns;
+      if (owner.backward) seen.gpu_backward_ns += ns;
+    }
+  });
+  return all;
+}
+
+}  // namespace batchlight
