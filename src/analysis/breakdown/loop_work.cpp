@@ -231,6 +231,7 @@ class Search {
       work.hot = FindHotFunction(inputs_, steps_, samples_);
       work.operators.functions = samples_.During(steps_.thread, loose_spans_);
       work.loading = samples_.During(steps_.thread, loading_spans_);
+      work.loading_stacks = samples_.OnStacks(steps_.thread, loading_spans_);
     }
     Sort(&work.operators.operators);
     return work;

@@ -6,6 +6,7 @@
 // What it costs the GPU: beside_model.h.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ struct LoopWork {
   HotFunction hot;
   BesideModel beside;   // with a GPU
   SampledTime loading;  // what the loop's thread ran while it loaded data
+  std::map<FunctionName, int64_t> loading_stacks;  // and all functions that were on the stack then
 };
 
 // Of the steady steps of the main process; `beside` alone where operators were not recorded.

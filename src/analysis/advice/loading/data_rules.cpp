@@ -233,6 +233,38 @@ LoadingCode FindLoadingCode(const RunMeasures& run, const ProcessSteps& main, bo
   return code;
 }
 
+// What part of loading is reading arrays of an NpzFile that was opened before: each access reads
+// and inflates the whole array. Files that are opened for a sample are no part of it.
+double ReadAgainShare(const RunMeasures& run) {
+  const LoopWork& work = run.loop_work;
+  int64_t read_ns = 0, opened_ns = 0;
+  for (const auto& [name, ns] : work.loading_stacks) {
+    // numpy/lib/npyio.py, from NumPy 2 on numpy/lib/_npyio_impl.py
+    if (run.store->Text(name.first).find("npyio") == std::string_view::npos) continue;
+    if (name.second.ends_with("__getitem__")) read_ns += ns;
+    if (name.second == "load" || name.second.ends_with("__init__")) opened_ns += ns;
+  }
+  if (work.loading.all_ns <= 0 || double(opened_ns) > kOpenedAgain * double(read_ns)) return 0;
+  const double share = double(read_ns) / double(work.loading.all_ns);
+  return share < kReadAgain ? 0 : std::min(1.0, share);
+}
+
+// What to do first where arrays are read again and again.
+void AdviseReadingOnce(double share, Finding* finding) {
+  finding->seen += " In " + PercentOf(share) +
+                   " of that arrays of an .npz file are read: each access to an array of np.load() "
+                   "reads and inflates all of it.";
+  finding->action =
+      "Read each array once, when the data set is made: arrays = {name: file[name] for name in "
+      "file}; where they do not fit into memory keep them as .npy files and open these by "
+      "np.load(path, mmap_mode=\"r\"). " +
+      finding->action;
+  finding->patch = {.place = "",
+                    .diff =
+                        "-self.files = [np.load(path) for path in paths]\n"
+                        "+self.files = [dict(np.load(path)) for path in paths]\n"};
+}
+
 // What to do where the training process loads by itself.
 void AdviseWorkers(const RunMeasures& run, const Processors& processors,
                    const std::string& functions, Finding* finding) {
@@ -293,6 +325,11 @@ std::string ProbeCommands(const Store& store, const ProcessSteps& main) {
   return text + ".";
 }
 
+std::string PinningText(double bytes, double ns) {
+  return " With workers a batch of " + Rounded(bytes / 1e6) +
+         " MB passes one thread that pins it, in about " + TimeOf(ns) + ".";
+}
+
 }  // namespace
 
 void DataLoaderWait(const RunMeasures& run, Findings* findings) {
@@ -322,8 +359,11 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
              : exposed_ns;
   const double room =
       single && processors.no_room() ? 1.0 - 1.0 / std::max(2, processors.all) : 1.0;
+  const double again = single ? ReadAgainShare(run) : 0;
+  const double once_ns = again * exposed_ns * kReadOnceGain;
   const double gain_ns =
-      std::clamp(step_ns - pinning_ns, 0.0, std::max(0.0, removable_ns) * kDataWaitGain * room);
+      std::clamp(step_ns - pinning_ns, 0.0,
+                 once_ns + (1 - again) * std::max(0.0, removable_ns) * kDataWaitGain * room);
   if (!CanBeSeen(run, gain_ns)) return;
   const LoadingCode code = FindLoadingCode(run, *main, single);
   Finding finding{
@@ -333,11 +373,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                        : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
-              code.Sentence(single) +
-              (pinning_counts
-                   ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
-                         " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."
-                   : ""),
+              code.Sentence(single) + (pinning_counts ? PinningText(batch_bytes, pinning_ns) : ""),
       .why = single ? "With num_workers=0 loading and computing take turns."
                     : "The workers deliver batches more slowly than training uses them.",
       .gain_ns = gain_ns,
@@ -351,6 +387,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
     AdviseWorkers(run, processors, code.names, &finding);
   else
     finding.action = MoreWorkersAction(has_gpu, workers, processors, code);
+  if (again > 0) AdviseReadingOnce(again, &finding);
   finding.action += ProbeCommands(*run.store, *main);
   findings->push_back(std::move(finding));
 }

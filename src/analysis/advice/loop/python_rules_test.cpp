@@ -345,5 +345,56 @@ TEST(DataRules, WhatASampledLoaderMakesIsMadeOnce) {
       << found->action;
 }
 
+// Each access to an array of an open .npz file reads and inflates all of it.
+TEST(DataRules, ArraysOfAnOpenNpzFileAreReadOnce) {
+  const auto findings_of = [](std::string_view called) {
+    StoreBuilder build;
+    Store& store = build.store();
+    const auto frame = [&](std::string_view file, std::string_view function) {
+      store.python_frames.Append({.file = build.Text(file),
+                                  .function = build.Text(function),
+                                  .first_line = 40,
+                                  .line = 42});
+    };
+    frame("/home/u/data.py", "Shards.__getitem__");
+    frame("/venv/lib/python3.12/site-packages/numpy/lib/_npyio_impl.py", called);
+    frame("/usr/lib/python3.12/zipfile/__init__.py", "ZipExtFile._read1");
+    for (uint32_t i = 0; i < 3; ++i) {
+      store.python_stacks.Append(
+          {.frame = PythonFrameId::At(i),
+           .parent = i == 0 ? PythonStackId::None() : PythonStackId::At(i - 1)});
+    }
+    const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+    build.Property("machine.cores", "2");
+    build.Property("torch.threads", "2");
+    for (int64_t i = 0; i < 20; ++i) {
+      const int64_t t = i * 10 * kMs;
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      build.Phase(thread, Phase::kDataLoaderNext,
+                  "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t, t + 6 * kMs);
+      build.Operator(thread, "aten::mm", t + 7 * kMs, t + 10 * kMs - 2000);
+      store.python_samples.Append({.start_ns = t,
+                                   .end_ns = t + 5 * kMs,
+                                   .thread = thread,
+                                   .python_stack = PythonStackId::At(2),
+                                   .samples = 1});
+    }
+    const Store built = build.Build();
+    return BuildOverview(built).findings;
+  };
+  const auto findings = findings_of("NpzFile.__getitem__");
+  const Finding* found = FindRule(findings, "dataloader-wait");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.95 * 6 * kMs, 0.1 * kMs);
+  EXPECT_EQ(found->action.find("Read each array once"), 0u) << found->action;
+  EXPECT_NE(found->patch.diff.find("dict(np.load(path))"), std::string::npos);
+  // A file of its own for each sample: half of it, as no processor is free.
+  const auto others = findings_of("load");
+  found = FindRule(others, "dataloader-wait");
+  ASSERT_NE(found, nullptr);
+  EXPECT_LT(found->gain_ns, 0.5 * 6 * kMs);
+  EXPECT_EQ(found->action.find("Load in the background"), 0u);
+}
+
 }  // namespace
 }  // namespace batchlight
