@@ -13,9 +13,10 @@
 #include "analysis/numbers/quantile.h"
 #include "analysis/ranks/call_replay.h"
 #include "analysis/ranks/clock_alignment.h"
-#include "analysis/ranks/lateness.h"
-#include "analysis/ranks/rank_pace.h"
-#include "analysis/ranks/slow_rank.h"
+#include "analysis/ranks/late/common_steps.h"
+#include "analysis/ranks/late/lateness.h"
+#include "analysis/ranks/late/rank_pace.h"
+#include "analysis/ranks/late/slow_rank.h"
 
 namespace batchlight {
 namespace {
@@ -88,6 +89,7 @@ class Comparer {
     }
     std::stable_sort(members_.begin(), members_.end(),
                      [](const Member& a, const Member& b) { return a.rank < b.rank; });
+    FindCommon();
     SayStepCounts();
     return {};
   }
@@ -115,13 +117,24 @@ class Comparer {
                       std::to_string(RanksOfJob()));
   }
 
+  void FindCommon() {
+    std::vector<CountedSteps> ranks;
+    for (const Member& member : members_) {
+      CountedSteps& rank = ranks.emplace_back();
+      rank.rows = member.partial->steady;
+      for (const uint32_t row : rank.rows) rank.numbers.push_back(member.partial->step_number[row]);
+    }
+    common_ = FindCommonSteps(ranks);
+  }
+
   void SayStepCounts() {
     std::map<size_t, size_t> ranks;  // by number of steps
     for (const Member& member : members_) ++ranks[member.partial->step_ns.size()];
     if (ranks.size() < 2) return;
     result_.notes.push_back("the ranks have from " + std::to_string(ranks.begin()->first) + " to " +
-                            std::to_string(ranks.rbegin()->first) +
-                            " steps: the n-th that counts is compared with the n-th");
+                            std::to_string(ranks.rbegin()->first) + " steps: " +
+                            (common_.by_number ? "those that count on all are compared"
+                                               : "the n-th that counts is compared with the n-th"));
   }
 
   int64_t StartOf(const JobPart& part) const {
@@ -288,7 +301,7 @@ class Comparer {
   void FindJobStraggler() {
     std::vector<RankPhases> phases;
     for (const Member& member : members_) {
-      phases.push_back({member.partial->phases, member.partial->steady});
+      phases.push_back({member.partial->phases, common_.rows[phases.size()]});
     }
     std::optional<SlowRank> slow;
     if (late_.knows_waits) {
@@ -296,7 +309,7 @@ class Comparer {
       for (size_t i = 0; i < members_.size(); ++i) {
         CostOfSteps& of_rank = costs.emplace_back();
         const std::vector<int64_t>& all = late_.ranks[i].cost_ns;
-        for (const uint32_t row : members_[i].partial->steady) {
+        for (const uint32_t row : common_.rows[i]) {
           of_rank.push_back(row < all.size() ? all[row] : 0);
         }
       }
@@ -315,9 +328,10 @@ class Comparer {
     found.of_step = result_.step_ns > 0 ? slow->waited_ns / result_.step_ns : 0;
     found.lost_ns = verdict.lost_ns;
     found.by_collectives = late_.knows_waits;
-    found.steps = partial.steady.size();
+    const std::vector<uint32_t>& compared = common_.rows[slow->rank];
+    found.steps = compared.size();
     for (const uint32_t step : slow->late_steps) {
-      found.late_steps.push_back(partial.step_number[partial.steady[step]]);
+      found.late_steps.push_back(partial.step_number[compared[step]]);
     }
     if (slow->phase != nullptr) found.phase = slow->phase->name;
     found.longer_ns = slow->longer_ns;
@@ -330,7 +344,7 @@ class Comparer {
       const RankPartial& partial = *members_[i].partial;
       const double lost_ns = MeanOver(late_.ranks[i].lost_ns, partial.steady);
       ranks.push_back({.step_ns = partial.step_ns,
-                       .steady = partial.steady,
+                       .steady = common_.rows[i],
                        .pace = &partial.pace,
                        .communication_ns = std::max(0.0, ExposedNs(partial) - lost_ns)});
     }
@@ -390,6 +404,7 @@ class Comparer {
   std::vector<JobPart> parts_;
   const JobClock clock_;
   std::vector<Member> members_;  // by rank
+  CommonSteps common_;           // by member
   std::vector<const RankCalls*> calls_;
   std::vector<FirstNumbers> first_;
   JobLateness late_;

@@ -12,7 +12,7 @@
 #include "analysis/partial/step_map.h"
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/job_clock.h"
-#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/late/lateness.h"
 #include "base/status.h"
 
 namespace batchlight {

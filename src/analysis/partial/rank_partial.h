@@ -8,9 +8,9 @@
 
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/ranks/job_inputs.h"
-#include "analysis/ranks/phase_times.h"
+#include "analysis/ranks/late/phase_times.h"
+#include "analysis/ranks/late/rank_pace.h"
 #include "analysis/ranks/rank_calls.h"
-#include "analysis/ranks/rank_pace.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 

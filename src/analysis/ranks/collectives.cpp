@@ -7,7 +7,7 @@
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/collective_names.h"
-#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/late/lateness.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/ranks/rank_calls.h"
 #include "analysis/ranks/same_calls.h"
@@ -225,7 +225,7 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
 // In few steps everything may be chance: then only the waiting of the whole run can tell.
 std::optional<Straggler> StragglerOf(const Store& store, const StepSet& steps,
                                      const std::vector<RankRow>& ranks) {
-  if (const auto late = FindLateRankOfRun(store, steps)) {
+  if (const auto late = FindLateRankOfRun(store, steps, FindCommonSteps(steps))) {
     return Straggler{late->rank, late->waited_ns};
   }
   constexpr size_t kFewSteps = 8;

@@ -18,7 +18,7 @@
 
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/owners/attribution.h"
-#include "analysis/ranks/straggler.h"
+#include "analysis/ranks/late/straggler.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 

@@ -1,15 +1,18 @@
 // What ranks do to each other: waiting for the slowest, communication, pipelines.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/phases/phase_marks.h"
-#include "analysis/ranks/lateness.h"
-#include "analysis/ranks/rank_pace.h"
-#include "analysis/ranks/slow_rank.h"
+#include "analysis/ranks/late/common_steps.h"
+#include "analysis/ranks/late/lateness.h"
+#include "analysis/ranks/late/rank_pace.h"
+#include "analysis/ranks/late/slow_rank.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
@@ -28,37 +31,39 @@ std::vector<std::vector<PhaseTimes>> TimesOf(const RunMeasures& run) {
   return times;
 }
 
-std::vector<RankPhases> PhasesOf(const RunMeasures& run,
-                                 const std::vector<std::vector<PhaseTimes>>& times) {
+std::vector<RankPhases> PhasesOf(const std::vector<std::vector<PhaseTimes>>& times,
+                                 const CommonSteps& common) {
   std::vector<RankPhases> ranks;
   for (size_t rank = 0; rank < times.size(); ++rank) {
-    ranks.push_back({times[rank], run.steps.processes[rank].steady});
+    ranks.push_back({times[rank], common.rows[rank]});
   }
   return ranks;
 }
 
 // By NCCL's kernels, which say exactly who waited; the phase by comparison.
 std::optional<SlowRank> SlowByCollectives(const RunMeasures& run,
-                                          const std::vector<RankPhases>& ranks) {
+                                          const std::vector<RankPhases>& ranks,
+                                          const CommonSteps& common) {
   if (!run.distributed.straggler) return std::nullopt;
-  const auto late = FindLateRankOfRun(*run.store, run.steps);
+  const auto late = FindLateRankOfRun(*run.store, run.steps, common);
   if (late) return ExplainLateRank(ranks, *late);
   const Straggler& straggler = *run.distributed.straggler;  // ranks are in order of the processes
   LateRank always{.rank = straggler.rank, .waited_ns = straggler.waited_ns, .late_steps = {}};
-  const size_t steps = run.steps.processes[straggler.rank].steady.size();
+  const size_t steps = common.rows[straggler.rank].size();
   for (uint32_t step = 0; step < steps; ++step) always.late_steps.push_back(step);
   return ExplainLateRank(ranks, always);
 }
 
 // ", in all 60 steps", ", in 7 of 60 steps (3, 10, 17, ...)".
-std::string StepsText(const ProcessSteps& process, const SlowRank& slow) {
+std::string StepsText(const ProcessSteps& process, const std::vector<uint32_t>& compared,
+                      const SlowRank& slow) {
   constexpr size_t kMost = 5;
-  const size_t all = process.steady.size();
+  const size_t all = compared.size();
   const size_t count = slow.late_steps.size();
   if (count == all) return ", in all " + std::to_string(all) + " steps";
   std::string numbers;
   for (size_t i = 0; i < std::min(count, kMost); ++i) {
-    const uint32_t row = process.steady[slow.late_steps[i]];
+    const uint32_t row = compared[slow.late_steps[i]];
     numbers += (i == 0 ? "" : ", ") + std::to_string(process.steps[row].number);
   }
   return ", in " + std::to_string(count) + " of " + std::to_string(all) + " steps" +
@@ -72,7 +77,48 @@ std::string DoingText(const SlowRank& slow) {
   return " for " + slow.phase->name;
 }
 
-LateVerdict Judge(const RunMeasures& run, const SlowRank& slow) {
+// What a rank's loop is in, by samples, in steps of it.
+SampledTime SampledIn(const CodeSamples& samples, const ProcessSteps& process,
+                      const std::vector<uint32_t>& rows) {
+  std::vector<TimeSpan> spans;
+  for (const uint32_t row : rows) {
+    spans.push_back({process.steps[row].start_ns, process.steps[row].end_ns});
+  }
+  return samples.During(process.thread, spans);
+}
+
+// The function of the program that takes longer in a rank's late steps than in its others, if that
+// explains half of what the rank takes longer. nullopt: not known, or it is late in most steps.
+std::optional<SampledFunction> LateFunction(const RunMeasures& run, const ProcessSteps& process,
+                                            const std::vector<uint32_t>& compared,
+                                            const SlowRank& slow) {
+  const CodeSamples samples(*run.store);
+  if (samples.empty() || process.thread.IsNone() || slow.phase == nullptr) return std::nullopt;
+  std::vector<uint32_t> late, others;
+  auto next = slow.late_steps.begin();
+  for (uint32_t i = 0; i < compared.size(); ++i) {
+    const bool is_late = next != slow.late_steps.end() && *next == i;
+    (is_late ? late : others).push_back(compared[i]);
+    next += is_late;
+  }
+  if (late.empty() || others.size() < late.size()) return std::nullopt;
+  std::map<FunctionName, double> usual_ns;  // a step
+  for (const SampledFunction& function : SampledIn(samples, process, others).functions) {
+    usual_ns[{function.file, function.function}] = double(function.ns) / double(others.size());
+  }
+  std::optional<SampledFunction> most;
+  double most_ns = kLateFunction * slow.longer_ns;
+  for (const SampledFunction& function : SampledIn(samples, process, late).functions) {
+    const double more_ns =
+        double(function.ns) / double(late.size()) - usual_ns[{function.file, function.function}];
+    if (more_ns < most_ns) continue;
+    most = function;
+    most_ns = more_ns;
+  }
+  return most;
+}
+
+LateVerdict Judge(const RunMeasures& run, const CommonSteps& common, const SlowRank& slow) {
   const std::vector<RankPace> paces = MeasurePaces(*run.store, run.steps, run.breakdowns);
   const std::vector<RankRow>& rows = run.distributed.ranks;
   std::vector<std::vector<int64_t>> step_ns;
@@ -84,7 +130,7 @@ LateVerdict Judge(const RunMeasures& run, const SlowRank& slow) {
   for (size_t i = 0; i < paces.size(); ++i) {
     PacedRank& rank = ranks.emplace_back();
     rank.step_ns = step_ns[i];
-    rank.steady = run.steps.processes[i].steady;
+    rank.steady = common.rows[i];
     rank.pace = &paces[i];
     if (rows.size() != paces.size()) continue;
     rank.communication_ns = std::max(0.0, rows[i].exposed_communication_ns - rows[i].waited_ns);
@@ -228,20 +274,25 @@ void SyncEachMicroBatch(const RunMeasures& run, Findings* findings) {
 void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;
   const std::vector<std::vector<PhaseTimes>> times = TimesOf(run);
-  const std::vector<RankPhases> ranks = PhasesOf(run, times);
+  const CommonSteps common = FindCommonSteps(run.steps);
+  const std::vector<RankPhases> ranks = PhasesOf(times, common);
   const double step_ns = MeanStepNs(run);
-  std::optional<SlowRank> slow = SlowByCollectives(run, ranks);
+  std::optional<SlowRank> slow = SlowByCollectives(run, ranks, common);
   if (!slow && run.gpu.empty()) slow = SlowByPhases(ranks, step_ns);
   if (!slow || slow->waited_ns < kStragglerWait * step_ns) return;
   const ProcessSteps& process = run.steps.processes[slow->rank];
-  const LateVerdict verdict = Judge(run, *slow);
+  const LateVerdict verdict = Judge(run, common, *slow);
+  const std::vector<uint32_t>& compared = common.rows[slow->rank];
   if (verdict.lost_ns < kStragglerWait * step_ns) return;
   std::string cause;
   if (slow->phase != nullptr) {
     cause = " It takes " + TimeOf(slow->longer_ns) + " longer" + DoingText(*slow) +
-            " than any other rank" + StepsText(process, *slow) + ".";
+            " than any other rank" + StepsText(process, compared, *slow);
+    const auto function = LateFunction(run, process, compared, *slow);
+    if (function) cause += ", mostly in " + FunctionText(*run.store, *function);
+    cause += ".";
   } else {
-    cause = " It comes last" + StepsText(process, *slow) + ".";
+    cause = " It comes last" + StepsText(process, compared, *slow) + ".";
     if (verdict.lost_ns < slow->waited_ns / 2) {
       cause += " The others are hardly faster: a step would be " + TimeOf(verdict.lost_ns) +
                " shorter if it were as fast as they are.";
@@ -274,7 +325,7 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
        .uncertainty_ns = verdict.lost_ns * kStragglerUncertainty,
        .evidence = {{.kind = "rank",
                      .name = rank,
-                     .count = process.steady.size(),
+                     .count = compared.size(),
                      .per_step_ns = slow->longer_ns}}});
 }
 

@@ -51,6 +51,35 @@ TEST(LoopRules, GradientsNeedNoSumBeforeTheLastMicroBatch) {
   EXPECT_NEAR(found->gain_ns, 0.8 * 12 * kMs, 0.5 * kMs);
 }
 
+// Two ranks without a GPU: rank 1 pauses in every fifth step, rank 0 waits for it in backward. The
+// first step of rank 0 alone is so long that it does not count.
+TEST(RankRules, StepsAreComparedByTheirNumbers) {
+  StoreBuilder build;
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    const ThreadId thread =
+        build.Thread(build.Process(7 + static_cast<uint32_t>(rank), "train.py", rank));
+    int64_t t = 0;
+    for (int64_t i = 0; i < 40; ++i) {
+      const int64_t pause = i % 5 == 2 ? 20 * kMs : 0;
+      if (rank == 1) t += pause;
+      const int64_t forward = (i == 0 && rank == 0 ? 60 : 2) * kMs;
+      build.Module(thread, "Net", "Net", t, t + forward);
+      t += forward;
+      const int64_t backward = 2 * kMs + (rank == 0 ? pause : 0);
+      build.Phase(thread, Phase::kBackward, "backward", t, t + backward);
+      t += backward;
+      build.Phase(thread, Phase::kOptimizerStep, "SGD.step", t, t + kMs);
+      t += kMs;
+    }
+  }
+  const auto findings = BuildOverview(build.Build()).findings;
+  const Finding* found = FindRule(findings, "straggler");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("Rank 1 makes the others wait"), 0u) << found->title;
+  EXPECT_NE(found->seen.find("in 8 of 39 steps (2, 7, 12, 17, 22, ...)"), std::string::npos)
+      << found->seen;
+}
+
 TEST(RankRules, NoRankIsBlamedWhereAllLaunchAtTheSameSpeed) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const Store store = testing::LaunchBoundJob(2 + seed % 7, seed, 0.1, 0);

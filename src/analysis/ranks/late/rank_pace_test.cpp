@@ -1,4 +1,4 @@
-#include "analysis/ranks/rank_pace.h"
+#include "analysis/ranks/late/rank_pace.h"
 
 #include <gtest/gtest.h>
 

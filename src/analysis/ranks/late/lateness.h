@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "analysis/ranks/call_replay.h"
-#include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/late/common_steps.h"
+#include "analysis/ranks/late/late_rank.h"
 #include "analysis/ranks/rank_calls.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -63,8 +64,9 @@ class LatenessMeasure {
 JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,
                             const std::vector<FirstNumbers>& first);
 
-// The late rank of a run: a row of steps.processes, and rows of its steady steps. nullopt: none, or
-// nobody knows.
-std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& steps);
+// The late rank of a run: a row of steps.processes, and places in `common`, which are the steps of
+// the ranks that are compared. nullopt: none, or nobody knows.
+std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& steps,
+                                          const CommonSteps& common);
 
 }  // namespace batchlight

@@ -1,4 +1,4 @@
-#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/late/lateness.h"
 
 #include <algorithm>
 
@@ -85,7 +85,8 @@ JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,
   return measure.Take();
 }
 
-std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& steps) {
+std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& steps,
+                                          const CommonSteps& common) {
   const std::vector<RankCalls> calls = CollectRankCalls(store, FindNcclCalls(store), steps);
   std::vector<const RankCalls*> ranks;
   for (const RankCalls& rank : calls) ranks.push_back(&rank);
@@ -93,10 +94,11 @@ std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& ste
   if (!late.knows_waits) return std::nullopt;
   std::vector<CostOfSteps> costs;
   std::vector<double> step_ns;
-  for (const ProcessSteps& process : steps.processes) {
+  for (size_t i = 0; i < steps.processes.size(); ++i) {
+    const ProcessSteps& process = steps.processes[i];
     CostOfSteps& of_rank = costs.emplace_back();
     const std::vector<int64_t>& all = late.ranks[process.process.row()].cost_ns;
-    for (const uint32_t step : process.steady) of_rank.push_back(step < all.size() ? all[step] : 0);
+    for (const uint32_t step : common.rows[i]) of_rank.push_back(step < all.size() ? all[step] : 0);
     step_ns.push_back(double(process.duration.median));
   }
   return FindLateRank(costs, step_ns.empty() ? 0 : Quantile(step_ns, 0.5));

@@ -1,4 +1,4 @@
-#include "analysis/ranks/straggler.h"
+#include "analysis/ranks/late/straggler.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "analysis/ranks/slow_rank.h"
+#include "analysis/ranks/late/slow_rank.h"
 
 #include <algorithm>
 #include <map>

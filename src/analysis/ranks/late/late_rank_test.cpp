@@ -1,4 +1,4 @@
-#include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/late/late_rank.h"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,9 @@ TEST(LateRank, IsTheRankThatCostsTheOthersMostInMoreStepsThanChanceExplains) {
        {Costs(25), Costs(10), Costs(10)},
        std::nullopt},
       {"one long stall is no habit", {Costs(0), Costs(0, 3000, 30)}, std::nullopt},
+      {"of two ranks one is late in every fourth step", {Costs(0), Costs(0, 800, 4)}, 1, 8},
+      {"what the other is late is small beside that", {Costs(100), Costs(0, 3000, 4)}, 1, 8},
+      {"in five steps that may be chance", {Costs(0), Costs(0, 3000, 6)}, std::nullopt},
       {"one rank costs nobody anything", {Costs(100)}, std::nullopt},
   };
   for (const Case& one : cases) {

@@ -8,12 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "analysis/ranks/late_rank.h"
-#include "analysis/ranks/phase_times.h"
+#include "analysis/ranks/late/late_rank.h"
+#include "analysis/ranks/late/phase_times.h"
 
 namespace batchlight {
 
-// The phases of one rank and its steps that count; ranks are compared by the number of the latter.
+// The phases of one rank and its steps that are compared (common_steps.h), the n-th of each rank
+// with that of the others.
 struct RankPhases {
   std::span<const PhaseTimes> phases;
   std::span<const uint32_t> steady;
@@ -27,7 +28,7 @@ struct SlowRank {
   const PhaseTimes* phase = nullptr;  // what it takes longer for; nullptr: not known
   double longer_ns = 0;               // than the slowest of the others, median over late steps
   double waited_ns = 0;               // what each of the others waits, mean over all steps
-  std::vector<uint32_t> late_steps;   // rows of the steady steps
+  std::vector<uint32_t> late_steps;   // places in the steps that are compared
 };
 
 // With the phase, if it explains half of what the others wait.

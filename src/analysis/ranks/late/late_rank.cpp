@@ -1,7 +1,8 @@
-#include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/late/late_rank.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/numbers/quantile.h"
 
@@ -9,9 +10,12 @@ namespace batchlight {
 namespace {
 
 constexpr double kLateOfStep = 0.005;  // a step counts as late if it costs so much of it,
-constexpr double kLateOfMean = 0.5;    // and so much of what the rank costs in the mean
+constexpr double kLateOfUsual = 0.5;   // and so much of what the rank costs in a step that matters
 constexpr double kOthersTimes = 3;     // and so many times as much as for a rank in the middle
-constexpr double kChance = 2e-3;       // that a healthy job has such a rank
+// That a healthy job has such a rank: of two ranks one comes last in eight of eight steps once in
+// 128 jobs, which is little where it costs much.
+constexpr double kChance = 2e-3, kChanceOfMuch = 2e-2;
+constexpr double kMuchOfStep = 0.1;
 constexpr size_t kFewestSteps = 3;
 
 template <typename T>
@@ -20,6 +24,18 @@ double MeanOf(const std::vector<T>& values) {
   double sum = 0;
   for (const T value : values) sum += double(value);
   return sum / double(values.size());
+}
+
+// Half of what the rank costs in all is due to steps in which it costs so much or more.
+double UsualCost(CostOfSteps costs) {
+  std::sort(costs.begin(), costs.end(), std::greater<>());
+  double all = 0, sum = 0;
+  for (const int64_t cost : costs) all += double(cost);
+  for (const int64_t cost : costs) {
+    sum += double(cost);
+    if (2 * sum >= all) return double(cost);
+  }
+  return 0;
 }
 
 std::vector<uint32_t> LateSteps(const CostOfSteps& costs, double late_ns) {
@@ -58,13 +74,14 @@ std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double 
   // Where steps are short, any rank comes last by chance, and each costs the others something.
   if (found.waited_ns - MeanOf(means) < kLateCostsOfStep * step_ns) return std::nullopt;
   if (found.waited_ns < kOthersTimes * Quantile(means, 0.5)) return std::nullopt;
-  const double late_ns = std::max(kLateOfStep * step_ns, kLateOfMean * found.waited_ns);
+  const double late_ns = std::max(kLateOfStep * step_ns, kLateOfUsual * UsualCost(ranks[rank]));
   size_t all = 0;
   for (const CostOfSteps& costs : ranks) all += LateSteps(costs, late_ns).size();
   found.late_steps = LateSteps(ranks[rank], late_ns);
   const size_t hits = found.late_steps.size();
   if (hits < std::min(kFewestSteps, ranks[rank].size())) return std::nullopt;
-  if (ChanceOf(hits, all, ranks.size()) > kChance) return std::nullopt;
+  const double chance = found.waited_ns < kMuchOfStep * step_ns ? kChance : kChanceOfMuch;
+  if (ChanceOf(hits, all, ranks.size()) > chance) return std::nullopt;
   return found;
 }
 

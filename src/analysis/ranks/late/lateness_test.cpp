@@ -1,11 +1,11 @@
-#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/late/lateness.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <vector>
 
-#include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/late/late_rank.h"
 #include "analysis/testing/simulated_job.h"
 
 namespace batchlight {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/breakdown/step_breakdown.h"
-#include "analysis/ranks/slow_rank.h"
+#include "analysis/ranks/late/slow_rank.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
