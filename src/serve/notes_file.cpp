@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
@@ -79,10 +80,12 @@ std::string NotesPath(const std::string& run) {
 }
 
 std::string NotesStamp(const std::string& run) {
-  struct stat notes {};
-  if (stat(NotesPath(run).c_str(), &notes) != 0) return "";
-  return std::to_string(notes.st_ino) + "-" + std::to_string(notes.st_size) + "-" +
-         std::to_string(notes.st_mtim.tv_sec) + "." + std::to_string(notes.st_mtim.tv_nsec);
+  const std::filesystem::path path = NotesPath(run);
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(path, error);
+  if (error) return "";
+  return std::to_string(std::filesystem::file_size(path, error)) + "-" +
+         std::to_string(written.time_since_epoch().count());
 }
 
 Result<json> ReadNotes(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -206,8 +207,11 @@ void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
         "\n",
         port, port, host.c_str());
   } else {
+    // ssh takes what has no slash for a host.
+    const std::string socket =
+        std::filesystem::absolute(options.socket).lexically_normal().string();
     std::printf("From another machine: ssh -C -N -L 8080:%s %s, then open that address there.\n",
-                ShellPath(options.socket).c_str(), host.c_str());
+                ShellPath(socket).c_str(), host.c_str());
   }
   std::printf("Ctrl+C ends it.\n");
   std::fflush(stdout);

@@ -98,10 +98,12 @@ TEST(Timeline, PythonStandsBelowItsThread) {
   // Never innermost: which of its lines is no matter.
   EXPECT_EQ(NamesOf(*timeline, track->rows[0]),
             (Texts{"train.py:7(program)", "train.py:7(program)"}));
-  EXPECT_EQ(NamesOf(*timeline, track->rows[1]), (Texts{"train.py:8(train)", "train.py:8(train)"}));
+  EXPECT_EQ(NamesOf(*timeline, track->rows[1]),
+            (Texts{"train.py:7(train), mostly line 8", "train.py:7(train), mostly line 8"}));
   // The line that most samples were in.
   EXPECT_EQ(NamesOf(*timeline, track->rows[2]),
-            (Texts{"train.py:8(load)", "train.py:8(step)", "train.py:8(load)"}));
+            (Texts{"train.py:7(load), mostly line 8", "train.py:7(step), mostly line 8",
+                   "train.py:7(load), mostly line 8"}));
   const Events& events = timeline->events();
   const std::vector<uint32_t>& outer = track->rows[0].refs();
   EXPECT_EQ(events.Start(outer[0]), 0);

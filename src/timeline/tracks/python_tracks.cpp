@@ -47,8 +47,8 @@ class StretchMaker {
   }
 
  private:
-  // By row of python_frames: the line of its function that most samples were in, of any thread, as
-  // the report says where a function is; of one that only called others, its first.
+  // By row of python_frames: the line of its function that most samples were in, of any thread; of
+  // one that only called others, its first.
   std::vector<uint32_t> LinesOfFunctions() const {
     const PythonFramesTable& frames = store_.python_frames;
     std::vector<uint64_t> samples(frames.size());
@@ -82,8 +82,11 @@ class StretchMaker {
     name_of_frame_.reserve(frames.size());
     for (size_t row = 0; row < frames.size(); ++row) {
       const std::string_view file = ShortFile(store_.Text(frames.file[row]));
-      name_of_frame_.push_back(
-          timeline_.names().Add(PythonLabel(file, lines[row], store_.Text(frames.function[row]))));
+      const uint32_t first = frames.first_line[row];
+      std::string name = PythonLabel(file, first, store_.Text(frames.function[row]));
+      // It names a function for the whole run: not the line that runs under the pointer.
+      if (lines[row] != first) name += ", mostly line " + std::to_string(lines[row]);
+      name_of_frame_.push_back(timeline_.names().Add(name));
     }
   }
 
