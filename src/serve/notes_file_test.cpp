@@ -62,7 +62,7 @@ TEST(NotesFileTest, ItsStampTellsThatItWasWritten) {
   const std::string run = folder + "/a.batchlight";
   EXPECT_EQ(NotesStamp(run), "");
   std::string before;
-  for (const char* text : {"a", "b", "b"}) {
+  for (const char* text : {"a", "bb", "ccc"}) {
     ASSERT_TRUE(ChangeNotes(run, {{{"id", "1"}, {"text", text}}}, {}).ok());
     EXPECT_NE(NotesStamp(run), before);
     before = NotesStamp(run);
