@@ -15,7 +15,8 @@ inline constexpr size_t kMostNotesBytes = 1 << 20;
 // "runs/train.batchlight" -> "runs/train.batchlight.notes.json"
 std::string NotesPath(const std::string& run);
 
-// Another text after the notes of a run were written; "" without any.
+// Another text after the notes of a run changed, but for a change of equal length within a tick of
+// the clock that files have; "" without any.
 std::string NotesStamp(const std::string& run);
 
 // The list of notes, each with an id; empty where there is no file. Errors (kInput): not a file of

@@ -208,8 +208,9 @@ void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
         port, port, host.c_str());
   } else {
     // ssh takes what has no slash for a host.
-    const std::string socket =
-        std::filesystem::absolute(options.socket).lexically_normal().string();
+    std::error_code error;  // of a folder that is gone
+    const std::filesystem::path path = std::filesystem::absolute(options.socket, error);
+    const std::string socket = error ? options.socket : path.lexically_normal().string();
     std::printf("From another machine: ssh -C -N -L 8080:%s %s, then open that address there.\n",
                 ShellPath(socket).c_str(), host.c_str());
   }

@@ -1,5 +1,6 @@
 // Which steps of the ranks of a job are compared. The first one of a rank may be warm-up where
-// another's counts: the steps that count on all of them belong together by their numbers.
+// another's counts: the steps that count on all of them belong together by their numbers. A rank
+// that has few (it was killed, or starts late) takes none from the others.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct CountedSteps {
 struct CommonSteps {
   // By rank, rows: the n-th of each rank are the same step, as far as all have an n-th.
   std::vector<std::vector<uint32_t>> rows;
-  // The ranks agree in the numbers of half of the steps at least; else they are taken in order.
+  // The ranks with half as many steps as usual or more agree in the numbers of half of these at
+  // least; else all are taken in order.
   bool by_number = true;
 };
 

@@ -124,13 +124,12 @@ export function wholeOf(info: RunAnswer): Span {
   return {from, to: Math.max(to, from + 1)};
 }
 
-// Of all runs, in times of the screen.
-// What the page holds of the runs.
+// What the page holds of the runs, in times of the screen.
 export function wholeOfAll(runs: readonly RunView[]): Span {
   return around(runs, wholeOf);
 }
 
-// All of the runs.
+// All of the runs, likewise.
 export function recordedOfAll(runs: readonly RunView[]): Span {
   return around(runs, ({from, to}) => ({from, to}));
 }

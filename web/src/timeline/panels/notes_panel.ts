@@ -31,27 +31,31 @@ export class NotesPanel {
     this.changed();
   }
 
-  private async loadOf(run: RunView): Promise<void> {
+  // Whether they were read; not while somebody types, as that redraws the list.
+  private async loadOf(run: RunView): Promise<boolean> {
     try {
       const {notes, writable} = await run.source.call<NotesAnswer>("notes");
+      if (this.list.contains(document.activeElement)) return false;
       this.take(run, notes);
-      if (writable) return;
+      if (writable) return true;
       const letter = runLetter(this.model, run);
       this.said.textContent = `Notes${
         letter &&
         ` of ${
           letter}`} are kept only while this page is open: there is no place to write them to.`;
+      return true;
     } catch (error) {
       this.said.textContent = (error as Error).message;
+      return false;
     }
   }
 
   // `stamp` is another one after the notes of a run were written, by this page or by another.
   async follow(run: RunView, stamp: string): Promise<void> {
     if (this.stamps[run.index] === stamp || this.list.contains(document.activeElement)) return;
-    this.stamps[run.index] = stamp;
     await this.saving;
-    await this.loadOf(run);
+    if (!await this.loadOf(run)) return;  // and look again with the next
+    this.stamps[run.index] = stamp;
     this.changed();
   }
 
