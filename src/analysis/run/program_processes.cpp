@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <csignal>
 #include <set>
+#include <string_view>
 
 namespace batchlight {
 namespace {
 
 bool HasRow(const std::vector<ProcessInfo>& all, int32_t row) {
   return row >= 0 && static_cast<size_t>(row) < all.size();
+}
+
+std::string_view FileName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 // The process that started it was still there and ended by itself later.
@@ -59,6 +65,24 @@ ProgramProcesses FindProgramProcesses(const SessionInfo& session, const StepSet&
   }
   found.count = pids.size();
   return found;
+}
+
+std::string ProgramName(const SessionInfo& session) {
+  std::string_view rest = session.command;
+  while (!rest.empty()) {
+    const size_t space = rest.find(' ');
+    const std::string_view word = rest.substr(0, space);
+    if (word.ends_with(".py")) return std::string(FileName(word));
+    if (space == std::string_view::npos) break;
+    rest.remove_prefix(space + 1);
+  }
+  const size_t main = FindProgramProcesses(session).main;
+  if (main != ProgramProcesses::kNone && !session.processes[main].name.empty()) {
+    return session.processes[main].name;
+  }
+  const std::string_view command = session.command;
+  const std::string_view program = FileName(command.substr(0, command.find(' ')));
+  return std::string(program.empty() ? FileName(session.source) : program);
 }
 
 }  // namespace batchlight

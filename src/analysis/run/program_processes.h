@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "analysis/run/session_info.h"
@@ -27,6 +28,10 @@ struct ProgramProcesses {
 
 // False where the input does not say how the process ended: most foreign files, and running jobs.
 bool EndIsKnown(const ProcessInfo& process);
+
+// "train.py": the script of a Python program, also of one that a launcher started, else the name of
+// the program, of a run that names none its file's. As recorded: may hold what no terminal shows.
+std::string ProgramName(const SessionInfo& session);
 
 ProgramProcesses FindProgramProcesses(const SessionInfo& session, const StepSet& steps = {});
 

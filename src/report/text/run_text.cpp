@@ -8,32 +8,8 @@
 #include "report/text/utf8.h"
 
 namespace batchlight {
-namespace {
 
-std::string_view FileName(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-}  // namespace
-
-std::string RunTitle(const SessionInfo& session) {
-  std::string_view rest = session.command;
-  while (!rest.empty()) {
-    const size_t space = rest.find(' ');
-    const std::string_view word = rest.substr(0, space);
-    if (word.ends_with(".py")) return CleanText(FileName(word));
-    if (space == std::string_view::npos) break;
-    rest.remove_prefix(space + 1);
-  }
-  const size_t main = FindProgramProcesses(session).main;
-  if (main != ProgramProcesses::kNone && !session.processes[main].name.empty()) {
-    return CleanText(session.processes[main].name);
-  }
-  const std::string_view command = session.command;
-  const std::string_view program = FileName(command.substr(0, command.find(' ')));
-  return CleanText(program.empty() ? FileName(session.source) : program);
-}
+std::string RunTitle(const SessionInfo& session) { return CleanText(ProgramName(session)); }
 
 std::string MachineLine(const SessionInfo& session) {
   std::string line;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/run/losses.h"
+#include "analysis/run/program_processes.h"
 #include "analysis/run/session_info.h"
 #include "store/reason_features.h"
 
@@ -120,14 +121,6 @@ json StepsJson(const Timeline& timeline) {
   return out;
 }
 
-std::string TitleOf(const Store& store) {
-  for (size_t row = 0; row < store.processes.size(); ++row) {
-    const std::string_view name = store.Text(store.processes.name[row]);
-    if (!name.empty()) return std::string(name);
-  }
-  return store.source;
-}
-
 }  // namespace
 
 std::string RunHash(const Store& store) {
@@ -186,7 +179,7 @@ json RunJson(const Timeline& timeline, const RunState& state) {
   return {{"generation", state.generation},
           {"hash", RunHash(store)},
           {"source", store.source},
-          {"title", TitleOf(store)},
+          {"title", ProgramName(session)},
           {"format", store.source_format},
           {"start_utc_ns", std::to_string(store.session_start_utc_ns)},
           {"from", events.run_start_ns()},
