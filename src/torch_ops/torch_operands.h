@@ -6,7 +6,7 @@
 //     of all pairs. The shape in between, how many numbers of each pair are summed up, how often,
 //     and the first of the calls: name and autograd's number of the first operator and the last.
 //   indexed 12 500000 128 3 index:98 ...
-//     rows of a tensor that learns, chosen by more indices than it has rows: backward sums up all
+//     rows of a matrix that learns, chosen by more indices than it has rows: backward sums up all
 //     that go to one row. Rows, indices, numbers of a row, how often, and the first of the calls.
 //
 // They are told apart by ";". Seen through the callback that looks at the masks of attention
@@ -34,7 +34,11 @@ class Operands {
   // `name`: of an operator of the thread that is looked at, not of a backward. `number`:
   // autograd's, -1 where it follows nothing.
   void See(std::string_view name, Inputs inputs, int64_t number) {
-    if (name.substr(0, 6) != "aten::") return;
+    if (name.substr(0, 6) != "aten::") {
+      const Operator other{name, inputs, number};
+      for (Pass& pass : passes_) pass.used = pass.used || IsGiven(other, pass);
+      return;
+    }
     name.remove_prefix(6);
     if (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
     if (number < 0) number = static_cast<int64_t>(at::sequence_number::peek());
@@ -130,11 +134,11 @@ class Operands {
 
   static bool IsGiven(const Operator& op, const Pass& pass) {
     const auto is_whole = [&](const c10::IValue& value) { return IsWhole(TensorOf(value), pass); };
-    if (op.inputs.empty()) return false;
-    if (!op.inputs[0].isTensorList())
-      return std::any_of(op.inputs.begin(), op.inputs.end(), is_whole);
-    const auto items = op.inputs[0].toListRef();
-    return std::any_of(items.begin(), items.end(), is_whole);
+    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const c10::IValue& value) {
+      if (!value.isTensorList()) return is_whole(value);
+      const auto items = value.toListRef();
+      return std::any_of(items.begin(), items.end(), is_whole);
+    });
   }
 
   void Begin(Kind kind, const Operator& op) {
@@ -177,9 +181,7 @@ class Operands {
   void Follow(const Operator& op, Pass& pass) {
     const std::string_view name = op.name;
     if (IsHarmless(name)) return;
-    if (name == "sum" || name == "mean" || name == "norm" || name == "linalg_vector_norm") {
-      return Reduce(op, pass);
-    }
+    if (name == "sum" || name == "mean" || IsNorm(name)) return Reduce(op, pass);
     if (pass.ended) {
       // An outer operator calls it once more.
       pass.used = true;
@@ -195,6 +197,10 @@ class Operands {
     } else {
       pass.used = !IsScaled(op, pass);
     }
+  }
+
+  static bool IsNorm(std::string_view name) {
+    return name == "norm" || name == "linalg_vector_norm" || name == "frobenius_norm";
   }
 
   static bool IsHarmless(std::string_view name) {
@@ -228,9 +234,9 @@ class Operands {
 
   void Reduce(const Operator& op, Pass& pass) {
     if (pass.ended) return;  // an outer operator calls it
-    const bool is_norm = op.name == "norm" || op.name == "linalg_vector_norm";
+    const bool is_norm = IsNorm(op.name);
     std::vector<int64_t> dims;
-    const size_t at = is_norm ? 2 : 1;
+    const size_t at = is_norm && op.name != "frobenius_norm" ? 2 : 1;
     if (op.inputs.size() > at && op.inputs[at].isIntList()) {
       const auto list = op.inputs[at].toIntVector();
       dims.assign(list.begin(), list.end());
@@ -280,17 +286,19 @@ class Operands {
   void SeeIndex(const Operator& op) {
     if (!at::GradMode::is_enabled() || op.inputs.size() < 2 || !op.inputs[1].isList()) return;
     const c10::TensorImpl* table = TensorOf(op.inputs[0]);
-    if (table == nullptr || !table->requires_grad() || table->numel() == 0) return;
-    int64_t rows = 1, indices = 1, dim = 0;
-    for (const c10::IValue& item : op.inputs[1].toListRef()) {
-      const c10::TensorImpl* index = item.isTensor() ? TensorOf(item) : nullptr;
-      const int64_t at = dim++;
-      if (index == nullptr) continue;
-      const auto type = c10::typeMetaToScalarType(index->dtype());
-      if (at >= table->dim() || (type != c10::kLong && type != c10::kInt)) return;
-      rows *= table->size(at);
-      indices = std::max(indices, index->numel());
-    }
+    if (table == nullptr || !table->requires_grad() || table->dim() != 2 || table->numel() == 0)
+      return;
+    // What an embedding does: table[index], not table[:, index] or table[i, j].
+    const auto items = op.inputs[1].toListRef();
+    const auto is_given = [](const c10::IValue& item) {
+      return item.isTensor() && item.unsafeToTensorImpl() != c10::UndefinedTensorImpl::singleton();
+    };
+    if (items.empty() || std::any_of(items.begin() + 1, items.end(), is_given)) return;
+    const c10::TensorImpl* index = TensorOf(items[0]);
+    if (index == nullptr) return;
+    const auto type = c10::typeMetaToScalarType(index->dtype());
+    if (type != c10::kLong && type != c10::kInt) return;
+    const int64_t rows = table->size(0), indices = index->numel();
     const int64_t width = table->numel() / rows;
     if (indices < kTimesTheRows * rows || indices * width < kFewestElements) return;
     Count("indexed " + std::to_string(rows) + ' ' + std::to_string(indices) + ' ' +
