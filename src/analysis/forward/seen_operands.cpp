@@ -32,6 +32,9 @@ bool TakeNumber(std::string_view& text, Number& number) {
   return error == std::errc() && end == word.data() + word.size() && number > 0;
 }
 
+// The most that are read; what is recorded are fewer (torch_operands.h).
+constexpr size_t kMostEntries = 16, kMostStretches = 16;
+
 // An operator as the property names it.
 struct NumberedCall {
   std::string_view name;
@@ -86,7 +89,7 @@ bool ReadEntry(std::string_view text, Entry& entry) {
     return false;
   }
   if (!TakeNumber(text, seen.calls)) return false;
-  while (!text.empty()) {
+  while (!text.empty() && entry.stretches.size() < kMostStretches) {
     std::string_view calls = Take(text, ' ');
     Stretch stretch;
     if (!ReadCall(Take(calls, '-'), stretch.first)) return false;
@@ -98,10 +101,27 @@ bool ReadEntry(std::string_view text, Entry& entry) {
   return seen.named > 0 && seen.calls >= seen.named;
 }
 
+// The last one may be cut off.
+std::vector<Entry> ReadEntries(std::string_view property) {
+  std::vector<Entry> entries;
+  for (size_t i = 0; i < kMostEntries && !property.empty(); ++i) {
+    Entry entry;
+    if (ReadEntry(Take(property, ';'), entry)) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 class OperandFinder {
  public:
-  OperandFinder(const Store& store, const ProcessSteps& main, const BackwardLinks& links)
+  OperandFinder(const Store& store, const ProcessSteps& main, const BackwardLinks& links,
+                const std::vector<Entry>& entries)
       : store_(store), operators_(store.operator_calls), main_(main), links_(links) {
+    for (const Entry& entry : entries) {
+      for (const Stretch& stretch : entry.stretches) {
+        rows_of_[stretch.first.number][stretch.first.name];
+        rows_of_[stretch.last.number][stretch.last.name];
+      }
+    }
     const ThreadSpans::Rows rows = ThreadSpans(operators_.thread).Of(main.thread);
     // Autograd's numbers of a thread only grow; an operator that it does not follow has none, or
     // that of the next.
@@ -109,11 +129,11 @@ class OperandFinder {
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
       if (operators_.scope[row] != OperatorScope::kFunction) continue;
       const int64_t own = operators_.sequence[row];
-      if (own > number) number = own;
-      if (own >= 0) rows_of_[own].push_back(row);
+      number = std::max(number, own);
+      if (own >= 0) Keep(row, own, &Rows::numbered);
       // Behind the last number is before the next: what was looked at may say either.
-      if (own < 0 && number >= 0) unnumbered_[number + 1].push_back(row);
-      if (own < 0 && number >= 0) unnumbered_[number].push_back(row);
+      if (own < 0 && number >= 0) Keep(row, number + 1, &Rows::unnumbered);
+      if (own < 0 && number >= 0) Keep(row, number, &Rows::unnumbered);
     }
     begin_ = rows.begin;
     end_ = rows.end;
@@ -148,31 +168,37 @@ class OperandFinder {
     return ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
   }
 
-  bool IsOf(uint32_t row, std::string_view name) const {
-    std::string_view own = store_.Text(operators_.name[row]);
-    if (!own.starts_with("aten::")) return false;
-    own.remove_prefix(6);
-    if (own.ends_with('_')) own.remove_suffix(1);
-    return own == name;
+  struct Rows {
+    std::vector<uint32_t> numbered, unnumbered;
+  };
+
+  // An operator that may be one of those that are looked for.
+  void Keep(uint32_t row, int64_t number, std::vector<uint32_t> Rows::*which) {
+    const auto wanted = rows_of_.find(number);
+    if (wanted == rows_of_.end()) return;
+    std::string_view name = store_.Text(operators_.name[row]);
+    if (!name.starts_with("aten::")) return;
+    name.remove_prefix(6);
+    if (name.ends_with('_')) name.remove_suffix(1);
+    const auto rows = wanted->second.find(name);
+    if (rows != wanted->second.end()) (rows->second.*which).push_back(row);
   }
 
   // The longest that is not taken, of those with that name and number; behind row `from`, if any,
   // the next.
   uint32_t RowOf(const NumberedCall& call, uint32_t from) {
     uint32_t best = kNoRow;
-    const auto look = [&](const std::map<int64_t, std::vector<uint32_t>>& rows) {
-      const auto found = rows.find(call.number);
-      if (found == rows.end()) return;
-      for (const uint32_t row : found->second) {
-        if ((from != kNoRow && row <= from) || taken_.contains(row) || !IsOf(row, call.name))
-          continue;
+    const auto look = [&](const std::vector<uint32_t>& rows) {
+      for (const uint32_t row : rows) {
+        if ((from != kNoRow && row <= from) || taken_.contains(row)) continue;
         if (links_.IsInBackward(OperatorCallId::At(row))) continue;
         if (best == kNoRow || (from == kNoRow ? Length(row) > Length(best) : row < best))
           best = row;
       }
     };
-    look(rows_of_);
-    if (best == kNoRow) look(unnumbered_);
+    const Rows& rows = rows_of_[call.number][call.name];
+    look(rows.numbered);
+    if (best == kNoRow) look(rows.unnumbered);
     if (best != kNoRow) taken_.insert(best);
     return best;
   }
@@ -207,7 +233,7 @@ class OperandFinder {
   const OperatorCallsTable& operators_;
   const ProcessSteps& main_;
   const BackwardLinks& links_;
-  std::map<int64_t, std::vector<uint32_t>> rows_of_, unnumbered_;
+  std::map<int64_t, std::map<std::string_view, Rows>> rows_of_;  // by number and name
   std::set<uint32_t> taken_;
   uint32_t begin_ = 0, end_ = 0;
 };
@@ -219,11 +245,10 @@ std::vector<SeenOperands> FindSeenOperands(std::string_view property, const Stor
                                            const Attribution& work) {
   std::vector<SeenOperands> all;
   if (property.empty() || main == nullptr || main->thread.IsNone()) return all;
-  OperandFinder finder(store, *main, links);
-  while (!property.empty()) {
-    Entry entry;
-    // The last one may be cut off.
-    if (!ReadEntry(Take(property, ';'), entry)) continue;
+  const std::vector<Entry> entries = ReadEntries(property);
+  if (entries.empty()) return all;
+  OperandFinder finder(store, *main, links, entries);
+  for (const Entry& entry : entries) {
     SeenOperands seen = entry.seen;
     finder.Find(entry, seen);
     if (seen.part.count > 0) all.push_back(std::move(seen));

@@ -205,15 +205,12 @@ void IndexedGradient(const RunMeasures& run, Findings* findings) {
                " rows where it takes longest. Backward adds up what goes to one row "
                "(index_put with accumulate), which takes " +
                TimeOf(per_step_ns) + " of a step (" + share + ").",
-       .why =
-           run.gpu.empty()
-               ? "For an index like tensor[i] backward goes through all numbers one by one, on "
-                 "one thread."
-               : "For an index like tensor[i] backward sorts the indices and adds up all that go "
-                 "to one row one after the other, however many these are.",
+       .why = "For an index like tensor[i] backward sorts the indices and adds up all that go to "
+              "one row one after the other, however many these are.",
        .action =
-           "F.embedding(index, tensor), or tensor.index_select(0, index): the same rows, with "
-           "a backward that adds up in parallel. Of few rows a product of matrices with "
+           "F.embedding(index, tensor), or tensor.index_select(0, index) of a flat index: the same "
+           "rows where no index is negative, with a backward that adds up in parallel. Of few rows "
+           "a product of matrices with "
            "one-hot rows does, or the work of each row by itself.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kIndexedUncertainty,

@@ -150,6 +150,15 @@ TEST(OperandRules, ShortOnesAndTextsThatSayNothingAreSilent) {
   }
 }
 
+TEST(OperandRules, SixteenEntriesAreRead) {
+  const std::string entry = "broadcast squared 256x256x64 64 2 sub:102-sum:104 sub:202-sum:204";
+  std::string text;
+  for (int i = 0; i < 15; ++i) text += "other;";
+  EXPECT_NE(FindRule(FindingsOf({.operands = text + entry}), kBroadcast), nullptr);
+  text += "other;";
+  EXPECT_EQ(FindRule(FindingsOf({.operands = text + entry}), kBroadcast), nullptr);
+}
+
 TEST(OperandRules, GradientsOfManyIndicesAreToBeAnEmbeddings) {
   const auto gain = [](std::string_view operands, bool on_gpu) {
     const auto findings =
