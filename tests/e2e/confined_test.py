@@ -31,7 +31,6 @@ class TheProgramConfinesItself(InFolder):
                                100_000)
         self.assertEqual(without.returncode, 0, without.stderr)
 
-
     def listed(self):
         """The recorder's calls as docs/security.md has them: (in every program, in some)."""
         with open(os.path.join(SOURCE, "docs", "security.md")) as file:

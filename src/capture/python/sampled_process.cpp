@@ -118,25 +118,29 @@ SampledProcess::Sight SampledProcess::See(PythonThread found, Thread& thread, bo
   for (int reads = 1;; ++reads) {
     frames_.clear();
     runs_python = runs_python || found.innermost != 0;
-    if (found.innermost != 0 && ReadStack(found, thread, ran)) {
+    PythonFrame top;
+    if (found.innermost != 0 && ReadStack(found, thread, ran, top)) {
       const bool is_known = frames_.empty() || frames_ == thread.frames;
-      if (is_known || names_.Name(reader_, frames_, named_)) return Sight::kSeen;
+      if (is_known || names_.Name(reader_, frames_, named_)) {
+        thread.innermost = found.innermost;
+        thread.top = top;
+        return Sight::kSeen;
+      }
     }
+    // A thread that did not run is in no Python the next time either: one of autograd that waits.
+    if (!ran && found.innermost == 0) break;
     if (reads == kMostReads || !reader_.ReadAgain(found)) break;
   }
   return runs_python ? Sight::kMoved : Sight::kNoPython;
 }
 
-bool SampledProcess::ReadStack(const PythonThread& found, Thread& thread, bool ran) {
-  PythonFrame top;
+bool SampledProcess::ReadStack(const PythonThread& found, const Thread& thread, bool ran,
+                               PythonFrame& top) {
   if (!reader_.ReadInnermost(found.innermost, top)) return false;
   const bool stays =
       !ran && thread.lasts && found.innermost == thread.innermost && top == thread.top;
   if (stays) return true;
-  if (!reader_.ReadFrames(found.innermost, frames_) || frames_.empty()) return false;
-  thread.innermost = found.innermost;
-  thread.top = top;
-  return true;
+  return reader_.ReadFrames(found.innermost, frames_) && !frames_.empty();
 }
 
 uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {

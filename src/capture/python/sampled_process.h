@@ -42,7 +42,7 @@ class SampledProcess {
     KernelFile syscall;   // /proc/PID/task/TID/syscall
     uint64_t cpu_ns = 0;  // up to the last look
     GilState gil = GilState::kUnknown;
-    uint64_t innermost = 0;  // at the last look
+    uint64_t innermost = 0;  // of `frames`
     PythonFrame top;
     std::vector<PythonFrame> frames;
     std::vector<NamedFrame> named;
@@ -61,7 +61,8 @@ class SampledProcess {
   // Into frames_, which stays empty where the thread has not moved since the last look, and named_
   // if these are not what they were.
   Sight See(PythonThread found, Thread& thread, bool ran);
-  bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
+  // Also its innermost frame, into `top`.
+  bool ReadStack(const PythonThread& found, const Thread& thread, bool ran, PythonFrame& top);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
   std::string PathOf(uint32_t tid, const char* file) const;

@@ -170,7 +170,8 @@ void Recording::NoteLosses() {
   }
   if (const std::string left_out = ExplainLeftOut(page, live_folder_.path()); !left_out.empty()) {
     log_.AddReason("processes", left_out);
-  } else if (const uint32_t lost = page.events_unfiled.load(); lost != 0) {
+  }
+  if (const uint32_t lost = page.events_unfiled.load(); lost != 0) {
     log_.AddReason("processes", std::to_string(lost) +
                                     " events are missing, of processes that could write no file "
                                     "(after setuid, for one, the recording is another user's)");

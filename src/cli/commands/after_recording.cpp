@@ -1,8 +1,6 @@
 #include "cli/commands/after_recording.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -64,7 +62,7 @@ ShowRecording SummaryOn(std::FILE* out) {
   return [out](const Store& store, const WrittenFiles& files) {
     const bool is_printed = PrintSummary(store, out, files);
     if (is_printed || out == stderr) return Status();  // nowhere to say it
-    return OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
+    return FailedOut();
   };
 }
 

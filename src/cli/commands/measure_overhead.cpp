@@ -82,6 +82,7 @@ struct RecordedRun {
   std::string marker;
   int exit_code = 0;
   bool interrupted = false;
+  bool others_know = false;
   bool started = false;
 };
 
@@ -94,6 +95,7 @@ Result<RecordedRun> RunRecorded(const SessionOptions& options) {
   RecordedRun run{.wall_ns = end.wall_ns,
                   .exit_code = end.exit_code,
                   .interrupted = end.interrupted,
+                  .others_know = end.others_know,
                   .started = true};
   if (end.recordings.empty()) return run;
   ASSIGN_OR_RETURN(const Store store, OpenInput(end.recordings.back()));
@@ -134,7 +136,7 @@ class Measurement {
     if (round == 1 || !marker_.empty()) {
       Announce(round, "with only the ends of steps recorded (output not shown)");
       ASSIGN_OR_RETURN(const RecordedRun steps, RunRecorded(StepsOnly(options_, folder_.output())));
-      if (Interrupted(steps.interrupted, steps.exit_code)) return {};
+      if (Interrupted(steps)) return {};
       if (!steps.started) return Fail("the program cannot be started");
       if (round == 1) marker_ = steps.marker;
       Append(plain_step_, steps.marker == marker_ ? steps.step_ns : 0);
@@ -145,7 +147,7 @@ class Measurement {
     plain.show_output = false;
     ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(plain));
     if (!end.problem.empty()) return Fail(end.problem);
-    if (Interrupted(end.interrupted, end.exit_code)) return {};
+    if (Interrupted(end)) return {};
     input_.Rewind();
     if (end.exit_code != 0) {
       return Fail("the program fails without the profiler, too: exit code " +
@@ -155,7 +157,7 @@ class Measurement {
     if (round == rounds_) return {};
     Announce(round, "with the profiler (output not shown)");
     ASSIGN_OR_RETURN(const RecordedRun run, RunRecorded(Unseen(options_, folder_.output())));
-    if (Interrupted(run.interrupted, run.exit_code)) return {};
+    if (Interrupted(run)) return {};
     input_.Rewind();
     Append(profiled_wall_, run.wall_ns);
     Append(profiled_step_, run.marker == marker_ ? run.step_ns : 0);
@@ -171,11 +173,13 @@ class Measurement {
 
   // Someone who ends one run, at the keyboard or with a signal to the tool, means to end all of
   // them.
-  bool Interrupted(bool interrupted, int exit_code) {
-    const bool ended =
-        exit_code == 128 + SIGINT || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP;
-    runs_.interrupted = interrupted || ended;
-    runs_.exit_code = exit_code;
+  template <typename Run>
+  bool Interrupted(const Run& run) {
+    const int code = run.exit_code;
+    const bool ended = code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP;
+    runs_.interrupted = run.interrupted || ended;
+    runs_.others_know = run.others_know;
+    runs_.exit_code = code;
     return runs_.interrupted;
   }
 

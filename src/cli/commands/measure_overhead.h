@@ -14,6 +14,7 @@ struct OverheadRuns {
   // Properties for the recording to come (analysis/run/measured_overhead.h).
   std::vector<std::pair<std::string, std::string>> facts;
   bool interrupted = false;  // by Ctrl-C or a signal: run nothing more
+  bool others_know = false;  // as who is in the tool's group got it as well
   int exit_code = 0;         // of the run that was interrupted
 };
 

@@ -152,7 +152,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
     for (auto& fact : runs->facts) wanted.facts.push_back(std::move(fact));
     if (runs->interrupted) {
       outcome.exit_code = runs->exit_code;
-      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt(false);
+      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt(runs->others_know);
       return;
     }
   }

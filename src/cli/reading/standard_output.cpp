@@ -12,17 +12,14 @@
 #include "base/terminal.h"
 
 namespace batchlight::cli {
-namespace {
 
-Status Failed() {
+Status FailedOut() {
   EndIfUnread();
   return OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-}  // namespace
-
 Status WriteOut(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : Failed();
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : FailedOut();
 }
 
 Status WriteNamesOut(std::string_view text) {
@@ -32,7 +29,7 @@ Status WriteNamesOut(std::string_view text) {
 
 Status FinishOut() {
   errno = EIO;  // if the loss was earlier
-  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? Status() : Failed();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? Status() : FailedOut();
 }
 
 // While a program runs, its signals wait for this; and who did not take a line takes no other.

@@ -11,6 +11,8 @@ namespace batchlight::cli {
 Status WriteOut(std::string_view text);
 // Text with names in it as they were recorded. On a terminal their control characters are replaced.
 Status WriteNamesOut(std::string_view text);
+// After a write to it that failed, with errno: the error. Ends the tool where its reader is gone.
+Status FailedOut();
 // What is still buffered, whoever wrote it. Error (kOutput) if any of it was lost.
 Status FinishOut();
 

@@ -300,6 +300,7 @@ void ForgetProcessFile() {
   g_mapped_bytes.store(0, std::memory_order_relaxed);
   g_retry_at_ns.store(0, std::memory_order_relaxed);
   g_backoff_ns.store(0, std::memory_order_relaxed);
+  g_was_left_out.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace batchlight::inject
