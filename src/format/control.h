@@ -78,8 +78,9 @@ struct ControlPage {
   uint64_t keep_free_bytes;
   std::atomic<uint32_t> growth_error;  // errno with which a file last could not grow; 0 = never
   std::atomic<uint32_t> files_cut;     // times that somebody cut a mapped file short
-  // Events that no file of a process could count: it never got one (it changed its user), or the
-  // program left the recorder in the middle (siglongjmp, a cancelled thread).
+  // Events that no file of a process could count: it never got one (it changed its user; those of
+  // processes_unfiled are not counted), or the program left the recorder in the middle (siglongjmp,
+  // a cancelled thread).
   std::atomic<uint32_t> events_unfiled;
   std::atomic<uint32_t> events_cut_off;
 

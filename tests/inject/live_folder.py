@@ -152,10 +152,12 @@ class LiveFolder:
                "processes_attached": (64, "I"), "range_end_ignored": (68, "I"),
                "stop": (76, "I"), "file_bytes": (80, "Q"), "max_file_bytes": (88, "Q"),
                "keep_free_bytes": (96, "Q"), "growth_error": (104, "I"), "files_cut": (108, "I"),
+               "events_unfiled": (112, "I"),
                "capture_message": (120, "512s"), "capture_domain": (632, "256s"),
                "capture_registered_only": (888, "I"), "domain_filter": (892, "I"),
                "domains": (896, "4096s"), "python_path": (4992, "4096s"),
-               "functions_trace": (9088, "4096s"), "extra": (13184, "16384s")}
+               "functions_trace": (9088, "4096s"), "extra": (13184, "16384s"),
+               "keep_free_files": (29592, "Q"), "processes_unfiled": (29600, "I")}
 
     def __init__(self, library, path=None, **members):
         self.library = library

@@ -93,6 +93,13 @@ class ProcessTest(InjectCase):
             self.assertEqual((self.exits(parent), self.exits(child)), ([(0, 0)], [(5, 0)]))
             self.assertEqual(child.chunks[0].thread_index, 0)
 
+    def test_each_process_that_the_disk_has_no_file_for_is_counted(self):
+        folder = self.session(keep_free_files=1 << 62)
+        self.assertEqual(self.run_client(folder, "fork"), ["child 5"])
+        self.assertEqual(folder.processes(), [])
+        self.assertEqual(folder.get("processes_unfiled"), 2)
+        self.assertEqual(folder.get("events_unfiled"), 0)  # for another reason
+
     @needs_library
     def test_vfork(self):
         folder = self.session()

@@ -292,6 +292,7 @@ uint32_t MaxChunkBytes() {
   return RoundToPage(OrDefault(Control()->max_chunk_bytes, kDefaultMaxChunkBytes));
 }
 
+bool WasLeftOut() { return g_was_left_out.load(std::memory_order_relaxed); }
 bool HasProcessFile() { return g_file_end.load(std::memory_order_relaxed) != 0; }
 
 void ForgetProcessFile() {

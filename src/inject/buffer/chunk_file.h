@@ -41,6 +41,8 @@ uint32_t MaxChunkBytes();
 
 // True once this process has a file, i.e. has recorded something.
 bool HasProcessFile();
+// The disk had no file for it, which the control page counts.
+bool WasLeftOut();
 
 // Forgets the parent's file in a forked child.
 void ForgetProcessFile();

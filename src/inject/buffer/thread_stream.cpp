@@ -272,7 +272,9 @@ bool ThreadStream::Drop(ChunkFault fault) {
   AddCounter(counter);
   lost_ = true;
   if (chunk_.base == nullptr) {
-    if (!HasProcessFile()) Control()->events_unfiled.fetch_add(1, std::memory_order_relaxed);
+    if (!HasProcessFile() && !WasLeftOut()) {
+      Control()->events_unfiled.fetch_add(1, std::memory_order_relaxed);
+    }
     return false;
   }
   uint64_t*& value = drop_values_[budget ? 0 : 1];
