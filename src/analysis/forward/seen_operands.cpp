@@ -2,34 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/steps/step_lookup.h"
+#include "base/take.h"
 #include "store/interval_index.h"
 
 namespace batchlight {
 namespace {
 
-// The next part of a text up to a character, which is taken off it.
-std::string_view Take(std::string_view& text, char until) {
-  const std::string_view part = text.substr(0, text.find(until));
-  text.remove_prefix(std::min(text.size(), part.size() + 1));
-  return part;
-}
-
 template <typename Number>
-bool TakeNumber(std::string_view& text, Number& number) {
-  const std::string_view word = Take(text, ' ');
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() && number > 0;
+bool TakeCount(std::string_view& text, Number& number) {
+  return ReadNumber(TakeUntil(text, ' '), number) && number > 0;
 }
 
 // The most that are read; what is recorded are fewer (torch_operands.h).
@@ -43,9 +33,8 @@ struct NumberedCall {
 
 // "sub:101"
 bool ReadCall(std::string_view text, NumberedCall& call) {
-  call.name = Take(text, ':');
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), call.number);
-  return error == std::errc() && end == text.data() + text.size() && call.number >= 0;
+  call.name = TakeUntil(text, ':');
+  return ReadNumber(text, call.number) && call.number >= 0;
 }
 
 struct Stretch {
@@ -74,25 +63,25 @@ bool ReadKind(std::string_view name, OperandKind& kind) {
 
 bool ReadEntry(std::string_view text, Entry& entry) {
   SeenOperands& seen = entry.seen;
-  const std::string_view what = Take(text, ' ');
+  const std::string_view what = TakeUntil(text, ' ');
   if (what == "broadcast") {
-    if (!ReadKind(Take(text, ' '), seen.kind)) return false;
-    seen.shape = Take(text, ' ');
-    if (!TakeNumber(text, seen.summed)) return false;
+    if (!ReadKind(TakeUntil(text, ' '), seen.kind)) return false;
+    seen.shape = TakeUntil(text, ' ');
+    if (!TakeCount(text, seen.summed)) return false;
   } else if (what == "indexed") {
     seen.kind = OperandKind::kIndexed;
-    if (!TakeNumber(text, seen.rows) || !TakeNumber(text, seen.indices) ||
-        !TakeNumber(text, seen.width)) {
+    if (!TakeCount(text, seen.rows) || !TakeCount(text, seen.indices) ||
+        !TakeCount(text, seen.width)) {
       return false;
     }
   } else {
     return false;
   }
-  if (!TakeNumber(text, seen.calls)) return false;
+  if (!TakeCount(text, seen.calls)) return false;
   while (!text.empty() && entry.stretches.size() < kMostStretches) {
-    std::string_view calls = Take(text, ' ');
+    std::string_view calls = TakeUntil(text, ' ');
     Stretch stretch;
-    if (!ReadCall(Take(calls, '-'), stretch.first)) return false;
+    if (!ReadCall(TakeUntil(calls, '-'), stretch.first)) return false;
     stretch.last = stretch.first;
     if (!calls.empty() && !ReadCall(calls, stretch.last)) return false;
     entry.stretches.push_back(stretch);
@@ -106,7 +95,7 @@ std::vector<Entry> ReadEntries(std::string_view property) {
   std::vector<Entry> entries;
   for (size_t i = 0; i < kMostEntries && !property.empty(); ++i) {
     Entry entry;
-    if (ReadEntry(Take(property, ';'), entry)) entries.push_back(std::move(entry));
+    if (ReadEntry(TakeUntil(property, ';'), entry)) entries.push_back(std::move(entry));
   }
   return entries;
 }
@@ -240,12 +229,11 @@ class OperandFinder {
 
 }  // namespace
 
-std::vector<SeenOperands> FindSeenOperands(std::string_view property, const Store& store,
-                                           const ProcessSteps* main, const BackwardLinks& links,
-                                           const Attribution& work) {
+std::vector<SeenOperands> FindSeenOperands(const Store& store, const ProcessSteps* main,
+                                           const BackwardLinks& links, const Attribution& work) {
   std::vector<SeenOperands> all;
-  if (property.empty() || main == nullptr || main->thread.IsNone()) return all;
-  const std::vector<Entry> entries = ReadEntries(property);
+  if (main == nullptr || main->thread.IsNone()) return all;
+  const std::vector<Entry> entries = ReadEntries(store.Property("forward.operands", main->process));
   if (entries.empty()) return all;
   OperandFinder finder(store, *main, links, entries);
   for (const Entry& entry : entries) {

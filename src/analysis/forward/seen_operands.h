@@ -35,9 +35,8 @@ struct SeenOperands {
   int64_t steps_ns = 0;         // and how long they are
 };
 
-// In the order of the property; those of which no call is found are left out. Views into it.
-std::vector<SeenOperands> FindSeenOperands(std::string_view property, const Store& store,
-                                           const ProcessSteps* main, const BackwardLinks& links,
-                                           const Attribution& work);
+// In the order of the property; those of which no call is found are left out. Views into `store`.
+std::vector<SeenOperands> FindSeenOperands(const Store& store, const ProcessSteps* main,
+                                           const BackwardLinks& links, const Attribution& work);
 
 }  // namespace batchlight

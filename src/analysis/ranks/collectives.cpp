@@ -223,14 +223,11 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
 }
 
 // In few steps everything may be chance: then only the waiting of the whole run can tell.
-std::optional<Straggler> StragglerOf(const Store& store, const StepSet& steps,
-                                     const std::vector<RankRow>& ranks) {
-  if (const auto late = FindLateRankOfRun(store, steps, FindCommonSteps(steps))) {
-    return Straggler{late->rank, late->waited_ns};
-  }
+std::optional<Straggler> StragglerOf(const Distributed& found) {
+  if (found.late) return Straggler{found.late->rank, found.late->waited_ns};
   constexpr size_t kFewSteps = 8;
   std::vector<RankWait> waits;
-  for (const RankRow& rank : ranks) {
+  for (const RankRow& rank : found.ranks) {
     if (rank.waited_in_step.size() >= kFewSteps) return std::nullopt;
     waits.push_back({rank.waited_ns, rank.step_ns});
   }
@@ -270,7 +267,10 @@ Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const A
     if (!process.steady.empty()) row.waited_ns = double(waited_ns) / double(process.steady.size());
     found.ranks.push_back(row);
   }
-  if (analysis.knows_waits()) found.straggler = StragglerOf(store, steps, found.ranks);
+  found.common = FindCommonSteps(steps);
+  if (!analysis.knows_waits()) return found;
+  found.late = FindLateRankOfRun(store, steps, found.common);
+  found.straggler = StragglerOf(found);
   return found;
 }
 

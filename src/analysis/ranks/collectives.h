@@ -18,6 +18,8 @@
 
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/ranks/late/common_steps.h"
+#include "analysis/ranks/late/late_rank.h"
 #include "analysis/ranks/late/straggler.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -71,6 +73,8 @@ struct RankRow {
 struct Distributed {
   std::vector<RankRow> ranks;              // empty: fewer than two training processes
   std::vector<CollectiveRow> collectives;  // by falling kernel time
+  CommonSteps common;                      // steps of the ranks that belong together
+  std::optional<LateRank> late;            // by NCCL's kernels; places in `common`
   std::optional<Straggler> straggler;      // a row of `ranks`
 };
 

@@ -9,6 +9,7 @@
 #include "analysis/breakdown/phase_events.h"
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/forward/forward_parts.h"
+#include "analysis/forward/seen_operands.h"
 #include "analysis/gpu/cudnn_plans.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/launch_queue.h"
@@ -56,11 +57,12 @@ struct RunMeasures {
   RunStages stages;
   MeasuredOverhead measured_overhead;
   BackwardLinks links;
-  Attribution work;                       // whose GPU work is
-  std::vector<StepBreakdown> breakdowns;  // one per steps.processes
-  LoopWork loop_work;                     // of the main process
-  ForwardParts forward_parts;             // of the main process
-  PlansOfCudnn cudnn_plans;               // of the main process
+  Attribution work;                         // whose GPU work is
+  std::vector<StepBreakdown> breakdowns;    // one per steps.processes
+  LoopWork loop_work;                       // of the main process
+  ForwardParts forward_parts;               // of the main process
+  std::vector<SeenOperands> seen_operands;  // of the main process
+  PlansOfCudnn cudnn_plans;                 // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
   UnusedGradients unused_gradients;    // of the main process

@@ -97,6 +97,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kForwardParts,
        [&] {
          run.forward_parts = FindForwardParts(store_, steps.Main(), inputs.marks, links, work);
+         run.seen_operands = FindSeenOperands(store_, steps.Main(), links, work);
        }},
       {Part::kCudnnPlans, [&] { run.cudnn_plans = FindCudnnPlans(store_, steps.Main()); }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},

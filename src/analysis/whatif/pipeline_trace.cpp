@@ -1,10 +1,12 @@
 #include "analysis/whatif/pipeline_trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
+
+#include "base/split.h"
+#include "base/take.h"
 
 namespace batchlight {
 namespace {
@@ -40,30 +42,15 @@ enum Column {
 constexpr std::string_view kColumns[kColumnCount] = {
     "dp_rank", "stage", "rank", "step", "optype", "start_ts", "duration", "seq_id", "mc", "gmc"};
 
-std::vector<std::string_view> Fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const size_t comma = line.find(',');
-    fields.push_back(line.substr(0, comma));
-    if (comma == line.npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-std::string_view TakeLine(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(text.size(), end + 1));
+std::string_view TakeRow(std::string_view& text) {
+  std::string_view line = TakeLine(text);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
 std::optional<double> NumberOf(std::string_view text) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    return std::nullopt;
-  }
+  if (!ReadNumber(text, number) || !std::isfinite(number)) return std::nullopt;
   return number;
 }
 
@@ -72,7 +59,7 @@ class Reader {
   explicit Reader(std::string_view text) : text_(text) {}
 
   Result<std::vector<PipelineOperation>> Run() {
-    const std::vector<std::string_view> names = Fields(TakeLine(text_));
+    const std::vector<std::string_view> names = SplitAt(TakeRow(text_), ',');
     for (size_t column = 0; column < kColumnCount; ++column) {
       const auto place = std::find(names.begin(), names.end(), kColumns[column]);
       if (place == names.end()) {
@@ -83,10 +70,10 @@ class Reader {
     }
     std::vector<PipelineOperation> operations;
     for (size_t number = 2; !text_.empty(); ++number) {
-      const std::string_view line = TakeLine(text_);
+      const std::string_view line = TakeRow(text_);
       if (line.empty()) continue;
       PipelineOperation operation;
-      if (!ReadLine(Fields(line), operation)) {
+      if (!ReadLine(SplitAt(line, ','), operation)) {
         return InputError("line " + std::to_string(number) + ": " + problem_);
       }
       operations.push_back(operation);
@@ -145,7 +132,7 @@ class Reader {
 std::string_view PipelineWorkName(PipelineWork work) { return kNames[static_cast<size_t>(work)]; }
 
 bool IsPipelineTrace(std::string_view text) {
-  const std::string_view line = TakeLine(text);
+  const std::string_view line = TakeRow(text);
   return line.find("dp_rank") != line.npos && line.find("optype") != line.npos &&
          line.find("seq_id") != line.npos;
 }

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/take.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -26,13 +28,6 @@ uint64_t NumberAt(std::string_view text) {
   if (digits == std::string_view::npos) return 0;
   std::from_chars(text.data() + digits, text.data() + text.size(), number);
   return number;
-}
-
-std::string_view TakeUntil(std::string_view& text, char end) {
-  const size_t at = text.find(end);
-  const std::string_view taken = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return taken;
 }
 
 }  // namespace
@@ -95,14 +90,6 @@ uint64_t TickNs() {
 uint64_t NumberBehind(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   return at == std::string_view::npos ? 0 : NumberAt(text.substr(at + key.size()));
-}
-
-std::string_view TakeLine(std::string_view& text) { return TakeUntil(text, '\n'); }
-
-std::string_view TakeWord(std::string_view& text) {
-  const size_t begin = text.find_first_not_of(' ');
-  text.remove_prefix(begin == std::string_view::npos ? text.size() : begin);
-  return TakeUntil(text, ' ');
 }
 
 uint64_t TakeNumber(std::string_view& text) { return NumberAt(TakeWord(text)); }

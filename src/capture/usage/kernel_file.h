@@ -40,9 +40,7 @@ uint64_t TickNs();
 // The number behind `key`, wherever that stands in `text`; an empty key is the start. 0: none.
 uint64_t NumberBehind(std::string_view text, std::string_view key);
 
-// Takes a line, or a word of one, off the front of `text`.
-std::string_view TakeLine(std::string_view& text);
-std::string_view TakeWord(std::string_view& text);
+// The number that the next word of a line starts with, which is taken off; 0: none.
 uint64_t TakeNumber(std::string_view& text);
 
 }  // namespace batchlight::capture

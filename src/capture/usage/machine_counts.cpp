@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/take.h"
 #include "capture/loop/clock.h"
 
 namespace batchlight::capture {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/take.h"
+
 namespace batchlight::capture {
 namespace {
 

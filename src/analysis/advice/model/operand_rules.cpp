@@ -35,11 +35,6 @@ PerStep PerStepOf(const RunMeasures& run, const SeenOperands& seen) {
   return of;
 }
 
-std::vector<SeenOperands> Seen(const RunMeasures& run) {
-  return FindSeenOperands(TrainingProperty(run, "forward.operands"), *run.store, run.steps.Main(),
-                          run.links, run.work);
-}
-
 // "`distances` (train.py:76)"; "" where neither samples nor a module say it.
 std::string PlaceOf(const RunMeasures& run, const SeenOperands& seen) {
   const SampledTime sampled = CodeSamples(*run.store).During(run.steps.Main()->thread, seen.spans);
@@ -111,12 +106,28 @@ std::string DiffFor(OperandKind kind) {
   }
 }
 
-Evidence EvidenceOf(const RunMeasures& run, const SeenOperands& seen, double per_step_ns) {
-  return {.kind = "module",
-          .name = std::string(run.store->Text(seen.part.module)),
-          .count = seen.part.count,
-          .per_step_ns = per_step_ns};
-}
+// What operands of some kinds take of a step, and what could be had of less.
+struct Costs {
+  const SeenOperands* largest = nullptr;  // nullptr: none takes anything
+  double largest_ns = 0, per_step_ns = 0, saved_ns = 0, calls = 0;
+  bool learn = false;
+  std::vector<Evidence> evidence;
+
+  void Add(const RunMeasures& run, const SeenOperands& seen, double ns, double gain) {
+    if (ns <= 0) return;
+    per_step_ns += ns;
+    saved_ns += ns * gain;
+    calls += PerStepOf(run, seen).calls;
+    learn = learn || seen.part.learns;
+    evidence.push_back({.kind = "module",
+                        .name = std::string(run.store->Text(seen.part.module)),
+                        .count = seen.part.count,
+                        .per_step_ns = ns});
+    if (ns <= largest_ns) return;
+    largest_ns = ns;
+    largest = &seen;
+  }
+};
 
 double AsPartOfStep(const RunMeasures& run, double ns) {
   return run.gpu.empty() ? ns : WithinCpuSlack(run, EffectiveNs(run, ns));
@@ -125,86 +136,64 @@ double AsPartOfStep(const RunMeasures& run, double ns) {
 }  // namespace
 
 void BroadcastDistances(const RunMeasures& run, Findings* findings) {
-  const std::vector<SeenOperands> all = Seen(run);
-  const SeenOperands* largest = nullptr;
-  double largest_ns = 0, per_step_ns = 0, saved_ns = 0, calls = 0;
-  bool learns = false;
-  std::vector<Evidence> evidence;
-  for (const SeenOperands& seen : all) {
+  Costs costs;
+  for (const SeenOperands& seen : run.seen_operands) {
     if (seen.kind == OperandKind::kIndexed) continue;
     const PerStep of = PerStepOf(run, seen);
-    const double ns = run.gpu.empty() ? of.cpu_ns : of.gpu_ns;
-    if (ns <= 0) continue;
-    per_step_ns += ns;
-    saved_ns += ns * GainOfSums(seen);
-    calls += of.calls;
-    learns = learns || seen.part.learns;
-    evidence.push_back(EvidenceOf(run, seen, ns));
-    if (ns <= largest_ns) continue;
-    largest_ns = ns;
-    largest = &seen;
+    costs.Add(run, seen, run.gpu.empty() ? of.cpu_ns : of.gpu_ns, GainOfSums(seen));
   }
   const double step_ns = MeanStepNs(run);
-  if (largest == nullptr || per_step_ns < kBroadcastShare * step_ns) return;
-  const double gain_ns = AsPartOfStep(run, saved_ns);
+  if (costs.largest == nullptr || costs.per_step_ns < kBroadcastShare * step_ns) return;
+  const double gain_ns = AsPartOfStep(run, costs.saved_ns);
   if (!CanBeSeen(run, gain_ns)) return;
-  const std::string where = PlaceOf(run, *largest);
-  const std::string share = PercentOf(per_step_ns / step_ns);
+  const std::string where = PlaceOf(run, *costs.largest);
+  const std::string share = PercentOf(costs.per_step_ns / step_ns);
   findings->push_back(
-      {.title = (where.empty() ? "" : where + ": ") + std::string(NameOf(largest->kind)) +
+      {.title = (where.empty() ? "" : where + ": ") + std::string(NameOf(costs.largest->kind)) +
                 " of all pairs are computed by broadcasting: " + share + " of a step",
-       .seen = MeanCountText(calls) + " times a step two tensors are broadcast against each other" +
-               ", to " + std::string(largest->shape) + " where it takes longest, and " +
-               std::to_string(largest->summed) +
+       .seen = MeanCountText(costs.calls) +
+               " times a step two tensors are broadcast against each other" + ", to " +
+               std::string(costs.largest->shape) + " where it takes longest, and " +
+               std::to_string(costs.largest->summed) +
                " numbers of each pair are summed up at once. That" +
-               (learns ? ", with its backward, takes " : " takes ") + TimeOf(per_step_ns) +
-               " of a step (" + share + ").",
+               (costs.learn ? ", with its backward, takes " : " takes ") +
+               TimeOf(costs.per_step_ns) + " of a step (" + share + ").",
        .why =
            "All numbers of all pairs are written to memory and read again by each operator up to "
            "the sum, and in backward.",
-       .action = ActionFor(largest->kind),
+       .action = ActionFor(costs.largest->kind),
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kBroadcastUncertainty,
-       .evidence = std::move(evidence),
-       .patch = {.place = PlaceOfPatch(where), .diff = DiffFor(largest->kind)}});
+       .evidence = std::move(costs.evidence),
+       .patch = {.place = PlaceOfPatch(where), .diff = DiffFor(costs.largest->kind)}});
 }
 
 // On the CPU it is as fast as any other gradient of rows.
 void IndexedGradient(const RunMeasures& run, Findings* findings) {
   if (run.gpu.empty()) return;
-  const std::vector<SeenOperands> all = Seen(run);
-  const SeenOperands* largest = nullptr;
-  double largest_ns = 0, per_step_ns = 0, saved_ns = 0, calls = 0;
-  std::vector<Evidence> evidence;
-  for (const SeenOperands& seen : all) {
+  Costs costs;
+  for (const SeenOperands& seen : run.seen_operands) {
     if (seen.kind != OperandKind::kIndexed) continue;
-    const PerStep of = PerStepOf(run, seen);
-    const double ns = of.gpu_backward_ns;
-    if (ns <= 0) continue;
     const bool many = double(seen.indices) >= kManyOfARow * double(seen.rows);
-    per_step_ns += ns;
-    saved_ns += ns * (many ? kIndexedGain : kIndexedFewGain);
-    calls += of.calls;
-    evidence.push_back(EvidenceOf(run, seen, ns));
-    if (ns <= largest_ns) continue;
-    largest_ns = ns;
-    largest = &seen;
+    costs.Add(run, seen, PerStepOf(run, seen).gpu_backward_ns,
+              many ? kIndexedGain : kIndexedFewGain);
   }
   const double step_ns = MeanStepNs(run);
-  if (largest == nullptr || per_step_ns < kIndexedShare * step_ns) return;
-  const double gain_ns = AsPartOfStep(run, saved_ns);
+  if (costs.largest == nullptr || costs.per_step_ns < kIndexedShare * step_ns) return;
+  const double gain_ns = AsPartOfStep(run, costs.saved_ns);
   if (!CanBeSeen(run, gain_ns)) return;
-  const std::string where = PlaceOf(run, *largest);
-  const std::string share = PercentOf(per_step_ns / step_ns);
+  const std::string where = PlaceOf(run, *costs.largest);
+  const std::string share = PercentOf(costs.per_step_ns / step_ns);
   findings->push_back(
       {.title = (where.empty() ? "" : where + ": ") +
                 "The gradient of rows chosen by an index takes " + share + " of a step",
-       .seen = MeanCountText(calls) +
+       .seen = MeanCountText(costs.calls) +
                " times a step an index chooses rows of a tensor that learns, " +
-               std::to_string(largest->indices) + " of " + std::to_string(largest->rows) +
+               std::to_string(costs.largest->indices) + " of " +
+               std::to_string(costs.largest->rows) +
                " rows where it takes longest. Backward adds up what goes to one row "
                "(index_put with accumulate), which takes " +
-               TimeOf(per_step_ns) + " of a step (" + share + ").",
+               TimeOf(costs.per_step_ns) + " of a step (" + share + ").",
        .why = "For an index like tensor[i] backward sorts the indices and adds up all that go to "
               "one row one after the other, however many these are.",
        .action =
@@ -214,7 +203,7 @@ void IndexedGradient(const RunMeasures& run, Findings* findings) {
            "one-hot rows does, or the work of each row by itself.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kIndexedUncertainty,
-       .evidence = std::move(evidence),
+       .evidence = std::move(costs.evidence),
        .patch = {.place = PlaceOfPatch(where),
                  .diff = "-rows = tensor[index]\n+rows = F.embedding(index, tensor)\n"}});
 }

@@ -1,7 +1,6 @@
 // Calls of modules that compute what is known or not wanted, by what the bridge saw in a few calls
 // of the model (python/batchlight/_bridge/_torch_repeats.py).
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/steps/step_lookup.h"
+#include "base/take.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {
@@ -21,19 +21,10 @@ struct Repeats {
 };
 
 // Takes the first word of the text off, a number; 0 where it is none.
-double TakeNumber(std::string_view* text) {
-  const size_t length = std::min(text->find(' '), text->size());
+double TakeNumber(std::string_view& text) {
   double number = 0;
-  std::from_chars(text->data(), text->data() + length, number);
-  text->remove_prefix(std::min(length + 1, text->size()));
+  ReadNumber(TakeUntil(text, ' '), number);
   return number;
-}
-
-std::string_view TakeLine(std::string_view* text) {
-  const size_t length = std::min(text->find('\n'), text->size());
-  const std::string_view line = text->substr(0, length);
-  text->remove_prefix(std::min(length + 1, text->size()));
-  return line;
 }
 
 const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path) {
@@ -82,9 +73,9 @@ void RepeatedForward(const RunMeasures& run, Findings* findings) {
   if (main == nullptr || main->steady.empty() || main->thread.IsNone() || step_ns <= 0) return;
   RepeatedCalls most;
   for (std::string_view told = TrainingProperty(run, "model.repeats"); !told.empty();) {
-    std::string_view line = TakeLine(&told);
-    const double calls = TakeNumber(&line);
-    const double repeats = TakeNumber(&line);
+    std::string_view line = TakeLine(told);
+    const double calls = TakeNumber(line);
+    const double repeats = TakeNumber(line);
     if (calls <= 0) continue;
     const RepeatedCalls found = CostOf(run, *main, {.share = repeats / calls, .path = line});
     if (found.per_step_ns > most.per_step_ns) most = found;
@@ -147,8 +138,8 @@ struct ExpertLists {
 
 // Adds "8 2 blocks.0.moe.experts": experts, those that are chosen, path of the list.
 void AddList(const RunMeasures& run, std::string_view line, ExpertLists* lists) {
-  const double experts = TakeNumber(&line);
-  const double chosen = TakeNumber(&line);
+  const double experts = TakeNumber(line);
+  const double chosen = TakeNumber(line);
   if (experts <= 0 || chosen < 0 || chosen >= experts || line.empty()) return;
   const std::string start = std::string(line) + '.';
   const bool on_gpu = !run.gpu.empty();
@@ -199,7 +190,7 @@ void DenseExperts(const RunMeasures& run, Findings* findings) {
   if (main == nullptr || main->steady.empty() || main->thread.IsNone() || step_ns <= 0) return;
   ExpertLists lists;
   for (std::string_view told = TrainingProperty(run, "model.experts"); !told.empty();) {
-    AddList(run, TakeLine(&told), &lists);
+    AddList(run, TakeLine(told), &lists);
   }
   if (lists.parents.empty() || lists.idle_ns < kDenseExperts * step_ns) return;
   if (!ChoosesByTopK(run, *main, lists.parents)) return;

@@ -42,14 +42,13 @@ std::vector<RankPhases> PhasesOf(const std::vector<std::vector<PhaseTimes>>& tim
 
 // By NCCL's kernels, which say exactly who waited; the phase by comparison.
 std::optional<SlowRank> SlowByCollectives(const RunMeasures& run,
-                                          const std::vector<RankPhases>& ranks,
-                                          const CommonSteps& common) {
-  if (!run.distributed.straggler) return std::nullopt;
-  const auto late = FindLateRankOfRun(*run.store, run.steps, common);
-  if (late) return ExplainLateRank(ranks, *late);
-  const Straggler& straggler = *run.distributed.straggler;  // ranks are in order of the processes
+                                          const std::vector<RankPhases>& ranks) {
+  const Distributed& found = run.distributed;
+  if (!found.straggler) return std::nullopt;
+  if (found.late) return ExplainLateRank(ranks, *found.late);
+  const Straggler& straggler = *found.straggler;  // ranks are in order of the processes
   LateRank always{.rank = straggler.rank, .waited_ns = straggler.waited_ns, .late_steps = {}};
-  const size_t steps = common.rows[straggler.rank].size();
+  const size_t steps = found.common.rows[straggler.rank].size();
   for (uint32_t step = 0; step < steps; ++step) always.late_steps.push_back(step);
   return ExplainLateRank(ranks, always);
 }
@@ -274,10 +273,10 @@ void SyncEachMicroBatch(const RunMeasures& run, Findings* findings) {
 void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;
   const std::vector<std::vector<PhaseTimes>> times = TimesOf(run);
-  const CommonSteps common = FindCommonSteps(run.steps);
+  const CommonSteps& common = run.distributed.common;
   const std::vector<RankPhases> ranks = PhasesOf(times, common);
   const double step_ns = MeanStepNs(run);
-  std::optional<SlowRank> slow = SlowByCollectives(run, ranks, common);
+  std::optional<SlowRank> slow = SlowByCollectives(run, ranks);
   if (!slow && run.gpu.empty()) slow = SlowByPhases(ranks, step_ns);
   if (!slow || slow->waited_ns < kStragglerWait * step_ns) return;
   const ProcessSteps& process = run.steps.processes[slow->rank];
