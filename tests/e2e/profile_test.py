@@ -472,6 +472,11 @@ class InATerminal(InFolder):
         self.expect("ready> ")
         self.opens("run.batchlight")
 
+    def test_duration_ends_what_a_program_in_a_pipe_started(self):
+        self.type("%s profile -t none -f -o run -d 0.5 --kill=sigkill "
+                  "sh -c 'sleep 600 & sleep 600; true' | cat; echo en\"\"ded\n" % BATCHLIGHT)
+        self.expect("ended")
+
     def test_another_of_its_job_reading_in_the_background_stops_all(self):
         """The kernel tells the job's group, the program's with it."""
         self.type(self.profile_line("sh -c 'echo $$ > pid; exec sleep 600'").rstrip() +

@@ -32,8 +32,20 @@ ProcessState StateOf(pid_t pid) {
   return {text[name_end + kToState], std::atoi(text.c_str() + name_end + kToParent)};
 }
 
+// `take` gets each process, until it returns true.
+template <typename Take>
+bool AnyProcess(const Take& take) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const pid_t pid = std::atoi(entry->path().filename().c_str());
+    if (pid > 0 && take(pid)) return true;
+  }
+  return false;
+}
+
 bool IsBeside(pid_t pid) {
-  if (pid <= 0 || pid == getpid() || getpgid(pid) != getpgrp()) return false;
+  if (pid == getpid() || getpgid(pid) != getpgrp()) return false;
   const ProcessState state = StateOf(pid);
   const bool has_ended = state.state == 'Z' || state.state == 'X';
   return !has_ended && state.parent != getpid() && !DescendsFrom(getpid(), pid);
@@ -49,13 +61,15 @@ bool DescendsFrom(pid_t pid, pid_t ancestor) {
   return false;
 }
 
-bool SharesItsGroup() {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (IsBeside(std::atoi(entry->path().filename().c_str()))) return true;
-  }
-  return false;
+std::vector<pid_t> DescendantsOf(pid_t ancestor, pid_t group) {
+  std::vector<pid_t> found;
+  AnyProcess([&](pid_t pid) {
+    if (getpgid(pid) == group && DescendsFrom(pid, ancestor)) found.push_back(pid);
+    return false;
+  });
+  return found;
 }
+
+bool SharesItsGroup() { return AnyProcess(IsBeside); }
 
 }  // namespace batchlight::capture

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "capture/loop/clock.h"
 #include "capture/loop/process_parents.h"
@@ -163,6 +164,17 @@ void SignalRelay::PassOnWhatIsDue() {
   }
 }
 
+void SignalRelay::SignalAll(int signal) const {
+  std::vector<pid_t> to{-program_};
+  if (shares_group_) {
+    to = DescendantsOf(program_, getpgrp());  // once it has ended they are nobody's
+    to.insert(to.begin(), program_);          // first: it may start others for those that end
+  }
+  for (const int each : {signal, SIGCONT}) {
+    for (const pid_t pid : to) kill(pid, each);
+  }
+}
+
 void SignalRelay::PassOn(const Waiting& waiting) const {
   const int signal = waiting.signal;
   // A shell sends these to its whole job, of which the tool alone is in the job's group. The kernel
@@ -176,7 +188,7 @@ void SignalRelay::PassOn(const Waiting& waiting) const {
   if (waiting.value) {
     sigqueue(to, signal, *waiting.value);
   } else {
-    kill(for_all && !waiting.for_starter ? whole_program() : to, signal);
+    kill(for_all && !waiting.for_starter && !shares_group_ ? -program_ : to, signal);
   }
 }
 

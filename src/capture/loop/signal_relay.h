@@ -45,8 +45,9 @@ class SignalRelay {
   // have ended or stopped.
   Status Open(pid_t program, std::function<void()> child_changed);
 
-  // For kill(): the program, with its group where that is its own.
-  pid_t whole_program() const { return shares_group_ ? program_ : -program_; }
+  // Sends it to the program's group, and lets go on what is stopped. Where the group has others: to
+  // the program and those of the group that descend from it.
+  void SignalAll(int signal) const;
 
   // From now on what asks a process to end calls `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.

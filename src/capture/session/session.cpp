@@ -167,8 +167,7 @@ void Session::End(const std::string& why) {
   if (life_ == Life::kEnding) {
     notice_(why + ": ending the program with signal " + std::to_string(options_.kill_signal) +
             " (" + strsignal(options_.kill_signal) + "), as --kill asks");
-    kill(signals_.whole_program(), options_.kill_signal);
-    kill(signals_.whole_program(), SIGCONT);
+    signals_.SignalAll(options_.kill_signal);
   } else if (life_ == Life::kLeftRunning) {
     notice_(why + ": process " + std::to_string(program_pid_) + " keeps running, unrecorded");
   }
