@@ -167,6 +167,14 @@ class AServedFileSystem(Served):
         self.assertEqual(os.listdir(self.path("behind")), ["run.batchlight"])
         self.assertEqual(count(dump(self.path("behind/run.batchlight")), "OpEnd"), WARM_UP + 100)
 
+    def test_a_program_that_cannot_be_started_leaves_nothing(self):
+        with open(self.path("bad"), "w") as file:
+            file.write("#!/nobody/has/this\n")
+        os.chmod(self.path("bad"), 0o755)
+        done = self.batchlight("profile", "-t", "none", "-o", "disk/run", "./bad")
+        self.assertEqual(done.returncode, 127, done.stderr)
+        self.assertEqual(os.listdir(self.path("behind")), [])
+
     def test_a_server_that_stops_answering_for_a_while(self):
         tool = self.recording()
         self.server.send_signal(signal.SIGSTOP)

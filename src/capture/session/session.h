@@ -63,6 +63,8 @@ class Session : private SessionCommands {
   // session_start.cpp
   // Empty once the program runs; why it cannot be started otherwise.
   Result<std::optional<SessionEnd>> StartProgram();
+  // Of a program that does not run, nothing stays.
+  void Discard();
   // Everything between the fork and the program's first instruction.
   Status Prepare(pid_t pid, const Install& install, const std::vector<std::string>& environment);
   Status OpenRecording(pid_t pid, const Install& install,

@@ -92,11 +92,16 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   const StartFailure failure = program.Execute(FolderVariable(recording_->live_folder()));
   if (failure.error != 0) {
     WaitForChild(program.pid());
-    (void)recording_->live_folder().Remove();
+    Discard();
     return std::optional(CannotStart(ExplainStartFailure(target.found.path, failure)));
   }
   NoteCaptures();
   return std::optional<SessionEnd>();
+}
+
+void Session::Discard() {
+  signals_.ProgramEnded([] {});  // the witness, too: it has the tool's memory, and maps its files
+  (void)recording_->live_folder().Remove();
 }
 
 Status Session::PreloadShims(const std::string& library, const std::string& or_else) {
@@ -130,7 +135,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
   if (status.ok()) status = OpenWatches(pid);
   if (status.ok()) status = OpenMonitor();
   if (!status.ok()) {
-    (void)recording_->live_folder().Remove();
+    Discard();
     return status;
   }
   if (!options_.gpu_sampling.devices.empty()) {
