@@ -1,11 +1,15 @@
 """Recording onto storage that fails in ways of its own: a quota, and a file system whose server stops
 answering or dies. The program lives, and the tool says what became of the recording."""
+import fcntl
 import os
+import pty
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import termios
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -218,6 +222,88 @@ class AServedFileSystem(Served):
         # What the server had got is a recording.
         self.assertEqual(
             run(BATCHLIGHT, "summary", self.path("behind/run.batchlight.live")).returncode, 0)
+
+
+@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
+class AFileSystemThatDoesNotAnswerBeforeTheProgram(Served):
+    """Alone the program would run, or be ended by what its starter sends."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path("program"), "w") as file:
+            file.write("#!/bin/sh\necho $$ > ran\n")
+        os.chmod(self.path("program"), 0o755)
+
+    def held(self, *flags, **options):
+        """The tool, once the server has stopped and the tool waits for it."""
+        self.server.send_signal(signal.SIGSTOP)
+        tool = self.begin("profile", "-t", "none", *flags, "./program", **options)
+        self.until(lambda: self.children(tool.pid), "the tool makes no process")
+        time.sleep(0.3)  # and comes to the file system
+        return tool
+
+    def children(self, pid):
+        try:
+            return self.text("/proc/%d/task/%d/children" % (pid, pid)).split()
+        except OSError:
+            return []
+
+    def expect_end(self, tool, number):
+        children = self.children(tool.pid)
+        tool.send_signal(number)
+        self.assertEqual(tool.wait(LONG_S), -number)
+        self.until(lambda: not any(os.path.isdir("/proc/" + child) for child in children),
+                   "a process is left")
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_what_asks_to_end_ends_the_tool(self):
+        for flags in (("-o", "disk/run"), ("-o", "run", "--monitor", "disk/watch"),
+                      ("-o", "run", "--monitor", "watch", "--metrics-file", "disk/job.prom")):
+            self.expect_end(self.held(*flags, "-f"), signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            self.expect_end(self.held("-o", "disk/run"), number)
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual(os.listdir(self.path("behind")), [])
+
+    def test_a_key_ends_the_tool(self):
+        main, other = pty.openpty()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(other, termios.TIOCSCTTY, 0)
+
+        tool = self.held("-o", "run", "--monitor", "disk/watch", stdin=other, pass_fds=(other,),
+                         preexec_fn=take_terminal)
+        os.write(main, b"\x03")
+        self.assertEqual(tool.wait(LONG_S), -signal.SIGINT)
+        for fd in (main, other):
+            os.close(fd)
+
+    def test_nothing_is_left_where_it_answers_in_time(self):
+        tool = self.held("-o", "disk/run", "--monitor", "disk/watch")
+        tool.send_signal(signal.SIGTERM)
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual(tool.wait(LONG_S), -signal.SIGTERM)
+        self.assertNotIn("run.batchlight.live", os.listdir(self.path("behind")))
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_what_the_starter_ignores_ends_nothing(self):
+        ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        tool = self.held("-o", "disk/run", preexec_fn=ignore)
+        tool.send_signal(signal.SIGHUP)
+        time.sleep(2.5)
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual(tool.wait(LONG_S), 0)
+        self.assertTrue(os.path.exists(self.path("ran")))
+
+    def test_a_program_that_is_being_executed(self):
+        shutil.copy("/bin/sh", self.path("behind/sh"))
+        with open(self.path("program"), "w") as file:
+            file.write("#!%s/sh\necho $$ > ran\n" % self.disk)
+        tool = self.held("-o", "run")
+        tool.send_signal(signal.SIGTERM)
+        self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
+        self.assertFalse(os.path.exists(self.path("ran")))
 
 
 @unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")

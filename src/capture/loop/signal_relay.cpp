@@ -95,8 +95,19 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   line.Keep(kCommandWords);
   witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
-  if (!shares_group_) terminal_.Lend(program);
   return {};
+}
+
+void SignalRelay::LendTerminal() const {
+  if (!shares_group_) terminal_.Lend(program_);
+}
+
+void SignalRelay::EndIfAsked() const {
+  sigset_t waiting;
+  sigpending(&waiting);
+  for (int signal = 1; signal < SIGRTMIN; ++signal) {
+    if (AsksToEnd(signal) && sigismember(&waiting, signal) == 1) kill(program_, signal);
+  }
 }
 
 // What such a process sends to its parent, or its parent's parent, is for whoever started the tool.
@@ -231,7 +242,7 @@ void SignalRelay::ProgramStopped(int stop_signal) {
   witness_.WakeTool(true);
   if (!shares_group_) terminal_.TakeBack(program_);
   const std::optional<siginfo_t> continued = Stop(stop_signal, whole_job);
-  if (!shares_group_) terminal_.Lend(program_);
+  LendTerminal();
   witness_.WakeTool(false);
   if (whole_job && !shares_group_) {
     kill(-program_, SIGCONT);

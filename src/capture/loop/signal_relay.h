@@ -40,10 +40,13 @@ class SignalRelay {
   // group's. What the kernel sends to the group reaches the program then.
   bool shares_group() const { return shares_group_; }
 
-  // Starts to pass signals to process (and group) `program`, lends it the terminal, and takes its
-  // words out of the tool's command line. `child_changed` is called when a child of the tool may
-  // have ended or stopped.
+  // Starts to pass signals to process (and group) `program`, and takes its words out of the tool's
+  // command line. `child_changed` is called when a child of the tool may have ended or stopped.
   Status Open(pid_t program, std::function<void()> child_changed);
+  // Lends it the terminal. Right before it is executed: until then keys are the tool's.
+  void LendTerminal() const;
+  // While it is being executed, which takes long: what came and asks to end it ends it.
+  void EndIfAsked() const;
 
   // Sends it to the program's group, and lets go on what is stopped. Where the group has others: to
   // the program and those of the group that descend from it.

@@ -1,6 +1,7 @@
 #include "capture/program/program.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,12 +112,15 @@ Program::~Program() {
   if (result_fd_ >= 0) close(result_fd_);
 }
 
-StartFailure Program::Execute(const std::string& variable) {
+StartFailure Program::Execute(const std::string& variable, const std::function<void()>& waits) {
   const size_t bytes = variable.size() + 1;  // with the NUL
   const ssize_t written = write(go_fd_, variable.c_str(), bytes);
   const int write_error = errno;
   close(std::exchange(go_fd_, -1));
   if (written != static_cast<ssize_t>(bytes)) return {StartFailure::At::kExec, write_error};
+  constexpr int kLookMs = 200;
+  pollfd result{.fd = result_fd_, .events = POLLIN, .revents = 0};
+  while (poll(&result, 1, kLookMs) == 0) waits();
   StartFailure failure;
   ssize_t count;
   do {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,9 @@ class Program {
 
   pid_t pid() const { return pid_; }  // also its process group, where it has its own
 
-  // Adds `variable` (NAME=VALUE; "" adds none) to its environment and executes.
-  StartFailure Execute(const std::string& variable);
+  // Adds `variable` (NAME=VALUE; "" adds none) to its environment and executes. `waits` is called
+  // now and then where that takes long, as on a file system that does not answer.
+  StartFailure Execute(const std::string& variable, const std::function<void()>& waits);
 
  private:
   Program() = default;

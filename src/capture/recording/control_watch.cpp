@@ -31,7 +31,7 @@ Status ControlWatch::Open(std::function<void()> changed) {
   });
   // The thread inherits the blocked signals of its maker, so it takes none of them.
   return Contain("watching the control page (see `ulimit -u`)", [this] {
-    thread_ = std::thread([this, seen = control_.page().changes.load()]() mutable {
+    thread_ = std::thread([this, seen = uint32_t{0}]() mutable {
       while (!ended_) {
         seen = control_.WaitForChange(seen);
         eventfd_write(event_fd_, 1);

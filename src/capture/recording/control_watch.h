@@ -19,7 +19,7 @@ class ControlWatch {
   ControlWatch& operator=(const ControlWatch&) = delete;
   ~ControlWatch();
 
-  // Starts a thread: not before the program is forked.
+  // Starts a thread: not before the program is forked. What has changed by then is told, too.
   Status Open(std::function<void()> changed);
 
  private:

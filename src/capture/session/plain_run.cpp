@@ -27,8 +27,10 @@ class PlainRun {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     RETURN_IF_ERROR(signals_.Open(pid_, [this] { Reap(); }));
     inherited_.LetGo(options_.keeps);
+    signals_.LendTerminal();
     const int64_t start_ns = MonotonicNow();
-    if (const StartFailure failure = program.Execute(""); failure.error != 0) {
+    const StartFailure failure = program.Execute("", [this] { signals_.EndIfAsked(); });
+    if (failure.error != 0) {
       WaitForChild(pid_);
       return CannotStart(ExplainStartFailure(target.found.path, failure));
     }

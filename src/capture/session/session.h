@@ -35,7 +35,8 @@ namespace batchlight::capture {
 
 struct SessionEnd {
   int exit_code = 0;          // of the program, as a shell gives it: 128 + signal if one ended it
-  bool program_ran = false;   // false: it could not be started, `problem` says why
+  bool program_ran = false;   // false: it could not be started, `problem` says why; or `ended_by`
+  int ended_by = 0;           // the signal that asked the tool to end before the program ran
   bool interrupted = false;   // Ctrl-C at the terminal ended it
   bool others_know = false;   // as who is in the tool's group got it as well
   bool left_running = false;  // the session ended first and the program was not to be ended

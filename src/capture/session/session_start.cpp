@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "capture/loop/clock.h"
+#include "capture/loop/early_end.h"
 #include "capture/recording/left_overs.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
@@ -33,6 +34,13 @@ SessionEnd CannotStart(const FoundProgram& problem) {
   SessionEnd end;
   end.exit_code = problem.exit_code;
   end.problem = problem.problem;
+  return end;
+}
+
+SessionEnd EndedBy(int signal) {
+  SessionEnd end;
+  end.exit_code = 128 + signal;
+  end.ended_by = signal;
   return end;
 }
 
@@ -86,10 +94,23 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   signals_.Block();
   ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
   program_pid_ = program.pid();
+  EarlyEnd early_end(signals_.original_mask());
   RETURN_IF_ERROR(Prepare(program.pid(), install, target.environment));
   inherited_.LetGo(options_.keeps);
+  if (!early_end.LetProgramRun()) {
+    Discard();
+    return std::optional(EndedBy(early_end.Finish()));
+  }
+  early_end.Finish();  // there may be room for one thread more than this
+  control_watch_.emplace(loop_, recording_->control());
+  if (const Status watches = control_watch_->Open([this] { ControlChanged(); }); !watches.ok()) {
+    Discard();
+    return watches;
+  }
+  signals_.LendTerminal();
   program_start_ns_ = MonotonicNow();
-  const StartFailure failure = program.Execute(FolderVariable(recording_->live_folder()));
+  const StartFailure failure =
+      program.Execute(FolderVariable(recording_->live_folder()), [this] { signals_.EndIfAsked(); });
   if (failure.error != 0) {
     WaitForChild(program.pid());
     Discard();
@@ -323,9 +344,7 @@ Status Session::GiveRecordingTo(const RunAs& user, const std::string& library) {
 Status Session::OpenWatches(pid_t pid) {
   commands_.emplace(options_.session_name, notice_, signals_.original_mask());
   processes_.emplace(loop_, recording_->log());
-  control_watch_.emplace(loop_, recording_->control());
   RETURN_IF_ERROR(processes_->Open(recording_->live_folder()));
-  RETURN_IF_ERROR(control_watch_->Open([this] { ControlChanged(); }));
   // Orphans of the program come to the tool: how they end is known, and --wait=all can wait.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   return signals_.Open(pid, [this] { Reap(); });

@@ -90,7 +90,7 @@ Result<RecordedRun> RunRecorded(const SessionOptions& options) {
   capture::Session session(
       options, [](const std::string&) {}, [](double) {});
   ASSIGN_OR_RETURN(const capture::SessionEnd end, session.Run());
-  if (!end.program_ran) return RecordedRun();
+  if (!end.program_ran) return RecordedRun{.exit_code = end.exit_code, .others_know = true};
   RETURN_IF_ERROR(end.sealed);
   RecordedRun run{.wall_ns = end.wall_ns,
                   .exit_code = end.exit_code,

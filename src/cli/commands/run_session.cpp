@@ -59,17 +59,19 @@ Status CheckOutputName(const capture::CaptureOptions& options) {
   return capture::CheckOutputIsFree(name, options.Several());
 }
 
-// The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
-// which would have received the same Ctrl-C had it been in the program's process group.
-void DieOfInterrupt(bool others_know) {
+void DieOf(int signal, bool others_know) {
   std::fflush(nullptr);
-  signal(SIGINT, SIG_DFL);
+  ::signal(signal, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
+  sigaddset(&set, signal);
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  kill(others_know ? getpid() : 0, SIGINT);
+  kill(others_know ? getpid() : 0, signal);
 }
+
+// The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
+// which would have received the same Ctrl-C had it been in the program's process group.
+void DieOfInterrupt(bool others_know) { DieOf(SIGINT, others_know); }
 
 // The rank that a launcher gave to the tool itself.
 std::optional<int> LaunchedRank() {
@@ -165,7 +167,8 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
   const capture::SessionEnd& end = result.value();
   outcome.exit_code = end.exit_code;
   if (!end.program_ran) {
-    Say(end.problem);
+    if (!end.problem.empty()) Say(end.problem);
+    if (end.ended_by != 0) DieOf(end.ended_by, true);
     return;
   }
   ReportSealing(end, outcome);
