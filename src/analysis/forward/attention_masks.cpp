@@ -1,6 +1,6 @@
 #include "analysis/forward/attention_masks.h"
 
-#include "base/take.h"
+#include "base/split.h"
 
 namespace batchlight {
 

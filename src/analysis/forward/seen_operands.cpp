@@ -11,7 +11,7 @@
 #include "analysis/owners/autograd_numbers.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/steps/step_lookup.h"
-#include "base/take.h"
+#include "base/split.h"
 #include "store/interval_index.h"
 
 namespace batchlight {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/split.h"
-#include "base/take.h"
 
 namespace batchlight {
 namespace {

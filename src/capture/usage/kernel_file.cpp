@@ -8,7 +8,7 @@
 #include <charconv>
 #include <vector>
 
-#include "base/take.h"
+#include "base/split.h"
 
 namespace batchlight::capture {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "base/take.h"
+#include "base/split.h"
 #include "capture/loop/clock.h"
 
 namespace batchlight::capture {

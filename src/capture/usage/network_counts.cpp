@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/take.h"
+#include "base/split.h"
 
 namespace batchlight::capture {
 namespace {

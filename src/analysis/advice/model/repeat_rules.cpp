@@ -8,7 +8,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/steps/step_lookup.h"
-#include "base/take.h"
+#include "base/split.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {

@@ -1,4 +1,4 @@
-#include "base/take.h"
+#include "base/split.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,12 @@
 namespace batchlight {
 namespace {
 
-TEST(Take, TakesLinesAndWords) {
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_EQ(SplitAt("a,,b", ','), (std::vector<std::string_view>{"a", "", "b"}));
+  EXPECT_EQ(SplitAt("", ','), std::vector<std::string_view>{""});
+}
+
+TEST(Split, TakesLinesAndWords) {
   std::string_view text = "cpu0  7 8\n\nlast";
   std::string_view line = TakeLine(text);
   EXPECT_EQ(line, "cpu0  7 8");
@@ -21,7 +26,7 @@ TEST(Take, TakesLinesAndWords) {
   EXPECT_EQ(TakeLine(text), "");
 }
 
-TEST(Take, LeavesWhatStandsBehind) {
+TEST(Split, LeavesWhatStandsBehind) {
   std::string_view text = "sub:101-sum";
   EXPECT_EQ(TakeUntil(text, ':'), "sub");
   EXPECT_EQ(TakeUntil(text, '-'), "101");
