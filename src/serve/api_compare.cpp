@@ -54,6 +54,9 @@ HttpResponse AnswerCompare(const ApiContext& context, const Snapshot& run, JsonR
                          "one run is open: `batchlight view RUN RUN2` compares two");
   }
   const std::shared_ptr<const Snapshot> other = context.runs[1]->snapshot();
+  if (other == nullptr) {
+    return ErrorResponse(409, "generation", "the second run is still being read");
+  }
   const RunOverview a = BuildOverview(run.store(), {.steps = run.step_options()});
   const RunOverview b = BuildOverview(other->store(), {.steps = other->step_options()});
   const RunDiff diff = DiffRuns(a, b);

@@ -11,14 +11,18 @@ namespace {
 
 using nlohmann::json;
 
-ApiContext SampleContext() {
-  ApiContext context{.runs = {}, .version = "1"};
-  context.runs.push_back(std::make_unique<Run>(RunSource{
+std::unique_ptr<Run> SampleRun() {
+  return std::make_unique<Run>(RunSource{
       .path = "sample",
       .read = [] { return Result<Store>(testing::MakeSampleRun({.steps = 12, .gpu = true})); },
       .version = [] { return uint64_t{0}; },
       .growing = [] { return false; },
-      .steps = {}}));
+      .steps = {}});
+}
+
+ApiContext SampleContext() {
+  ApiContext context{.runs = {}, .version = "1"};
+  context.runs.push_back(SampleRun());
   EXPECT_TRUE(context.runs[0]->Read().ok());
   return context;
 }
@@ -144,6 +148,13 @@ TEST_F(RoutesTest, AnswersEveryCall) {
       Ask("range", {{"from", run["from"]}, {"to", run["to"]}, {"tables", {"phases", "events"}}});
   EXPECT_EQ(range["tables"].size(), 2u);
   EXPECT_EQ(range["tables"][0]["rows"][0].size(), range["tables"][0]["columns"].size());
+}
+
+TEST_F(RoutesTest, ComparesOnlyWhatIsRead) {
+  context_.runs.push_back(SampleRun());
+  EXPECT_EQ(Post("compare", "{}").status, 409);
+  ASSERT_TRUE(context_.runs[1]->Read().ok());
+  EXPECT_FALSE(Ask("compare", json::object())["tables"].empty());
 }
 
 TEST_F(RoutesTest, LinksAnEventWithBothEnds) {
