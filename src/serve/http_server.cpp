@@ -81,10 +81,29 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(shared_.limits.header_bytes));
     parser_->body_limit(shared_.limits.body_bytes);
+    header_bytes_ = 0;
     stream_.expires_after(std::chrono::milliseconds(wait_ms));
-    http::async_read_header(
-        stream_, buffer_, *parser_,
-        [self = Self::shared_from_this()](error_code error, size_t) { self->OnHeader(error); });
+    ReadMoreHeader();
+  }
+
+  // By hand: the parser's limit is for what it has not taken yet, and it takes lines as they come.
+  void ReadMoreHeader() {
+    if (buffer_.size() > 0) {
+      error_code error;
+      const size_t taken = parser_->put(buffer_.data(), error);
+      buffer_.consume(taken);
+      header_bytes_ += taken;
+      if (header_bytes_ > shared_.limits.header_bytes) error = http::error::header_limit;
+      if (error == http::error::need_more) error = {};
+      if (error || parser_->is_header_done()) return OnHeader(error);
+    }
+    constexpr size_t kReadBytes = 4096;
+    stream_.async_read_some(buffer_.prepare(kReadBytes),
+                            [self = Self::shared_from_this()](error_code error, size_t bytes) {
+                              if (error) return;  // it ended, or took too long
+                              self->buffer_.commit(bytes);
+                              self->ReadMoreHeader();
+                            });
   }
 
   void OnHeader(error_code error) {
@@ -97,13 +116,16 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       return Refuse(
           ErrorResponse(503, "busy", "too many connections: close other pages of this run"));
     }
-    request_ = HeaderOf(parser_->get());
+    const http::request_header<>& header = parser_->get();
+    if (header.count(http::field::host) > 1 || header.count(http::field::origin) > 1) {
+      return Refuse(ErrorResponse(400, "bad_request", "Host or Origin is there twice"));
+    }
+    request_ = HeaderOf(header);
     if (HttpResponse refusal = shared_.gate(request_); refusal.status != 200) {
       return Refuse(std::move(refusal));
     }
     // Of those with a token alone: whoever may connect shall not keep the server alive.
     if (request_.method == "POST") shared_.last_request_ms = NowMs();
-    const http::request_header<>& header = parser_->get();
     if (header.count(http::field::transfer_encoding) != 0) {
       return Refuse(ErrorResponse(411, "length", "a body needs a Content-Length"));
     }
@@ -168,6 +190,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   Shared& shared_;
   bool over_limit_ = false;
   beast::flat_buffer buffer_;
+  size_t header_bytes_ = 0;  // of this request, so far
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
   http::response<http::string_body> response_;

@@ -114,6 +114,33 @@ TEST_F(HttpServerTest, HasHardLimits) {
   EXPECT_NE(Peer(port_).Ask("what is this\r\n\r\n").find(" 400 "), std::string::npos);
 }
 
+// Anybody may send one: without a limit it would take all memory within the time that it has.
+TEST_F(HttpServerTest, LimitsAHeaderThatComesInPieces) {
+  Start({.arrive_ms = 60'000});
+  Peer peer(port_);
+  peer.Send("GET / HTTP/1.1\r\nHost: x\r\na");
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += ":\r\na";
+  for (int i = 0; i < 50; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    peer.Send(lines);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(peer.ReadAll().find(" 200 "), std::string::npos);  // without waiting for its end
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(HttpServerTest, RefusesTwoHosts) {
+  Start();
+  for (const char* name : {"Host", "Origin"}) {
+    const std::string line = std::string(name) + ": x\r\n";
+    EXPECT_NE(Peer(port_)
+                  .Ask("GET / HTTP/1.1\r\n" + line + line + "Connection: close\r\n\r\n")
+                  .find(" 400 "),
+              std::string::npos);
+  }
+}
+
 TEST_F(HttpServerTest, AsksTheGateBeforeItReadsABody) {
   Start();
   Peer peer(port_);
