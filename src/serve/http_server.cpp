@@ -24,6 +24,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include "base/contain.h"
 #include "serve/steady_clock.h"
 
 namespace batchlight::serve {
@@ -141,7 +142,13 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (error) return RefuseSyntax(error);
     request_.body = std::move(parser_->get().body());
     stream_.expires_never();  // an answer takes as long as it takes
-    Write(shared_.handler(request_), parser_->get().keep_alive());
+    HttpResponse answer;
+    const Status given = Contain("the answer", [&] {
+      answer = shared_.handler(request_);
+      return Status();
+    });
+    if (!given.ok()) answer = ErrorResponse(500, "internal", given.message());
+    Write(std::move(answer), parser_->get().keep_alive());
   }
 
   void RefuseBody() { Refuse(ErrorResponse(413, "too_large", "the body is longer than 1 MiB")); }
@@ -225,7 +232,11 @@ void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared&
         if (error) return AcceptLater<Protocol>(io, acceptor, shared);
         if (shared.connections < shared.limits.connections + kMostRefused) {
           using Stream = beast::basic_stream<Protocol, typename Protocol::socket::executor_type>;
-          std::make_shared<Connection<Stream>>(Stream(std::move(socket)), shared)->Start();
+          // Without memory for this one others may come.
+          (void)Contain("a connection", [&] {
+            std::make_shared<Connection<Stream>>(Stream(std::move(socket)), shared)->Start();
+            return Status();
+          });
         }
         Accept<Protocol>(io, acceptor, shared);
       });
@@ -375,9 +386,22 @@ void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
   if (state.shared.limits.idle_ms > 0) state.EndWhenIdle(idle);
   if (state.tcp) Accept<State::Tcp>(state.io, *state.tcp, state.shared);
   state.AcceptLocal();
+  // A connection that memory runs out for ends, and the others go on.
+  const auto serve = [&] {
+    const auto run = [&] {
+      state.io.run();
+      return Status();
+    };
+    while (!Contain("serving", run).ok()) {
+    }
+  };
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < kThreads; ++i) threads.emplace_back([&] { state.io.run(); });
-  state.io.run();
+  threads.reserve(kThreads);
+  (void)Contain("more threads", [&] {  // one serves them all, too
+    for (size_t i = 1; i < kThreads; ++i) threads.emplace_back(serve);
+    return Status();
+  });
+  serve();
   for (std::thread& thread : threads) thread.join();
 }
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <random>
 #include <thread>
@@ -72,6 +73,7 @@ class HttpServerTest : public ::testing::Test {
             return request.host == "evil" ? ErrorResponse(403, "origin", "no") : HttpResponse();
           },
           [](const HttpRequest& request) {
+            if (request.target == "/full") throw std::bad_alloc();
             return HttpResponse{.body = request.method + " " + request.target + " " + request.body};
           });
     });
@@ -138,6 +140,17 @@ TEST_F(HttpServerTest, RefusesTwoHosts) {
                   .Ask("GET / HTTP/1.1\r\n" + line + line + "Connection: close\r\n\r\n")
                   .find(" 400 "),
               std::string::npos);
+  }
+}
+
+TEST_F(HttpServerTest, SurvivesAnAnswerThatHasNoMemory) {
+  Start();
+  for (const char* target : {"/full", "/full", "/full", "/full"}) {
+    EXPECT_NE(
+        Peer(port_)
+            .Ask(std::string("GET ") + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            .find("out of memory"),
+        std::string::npos);
   }
 }
 

@@ -107,6 +107,15 @@ class Limits(InFolder):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertEqual(done.stdout.split()[0], "64")
 
+    def test_no_memory_for_the_timeline(self):
+        done = self.profile("-o", "run", FAULT_PROGRAM, "operators", "1000000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for limit in (40_000_000, 60_000_000, 80_000_000):
+            done = run("prlimit", "--data=%d" % limit, BATCHLIGHT, "view", "--no-browser",
+                       "run.batchlight", env=self.environment, cwd=self.folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("out of memory. Read it on a larger machine", done.stderr)
+
     def test_files_that_may_not_grow(self):
         done, records = self.shell("ulimit -f 64; %s operators 300000" % FAULT_PROGRAM)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -14,8 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/contain.h"
 #include "base/duration_text.h"
 #include "base/file.h"
+#include "base/memory_budget.h"
 #include "base/printable_text.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
@@ -154,6 +156,18 @@ Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiCon
   return {};
 }
 
+// No exception of this thread comes to main(), which would say that memory ran out.
+Status ReadContained(const ViewFlags& options, serve::Opening& opening,
+                     serve::ApiContext& context) {
+  bool is_over = false;
+  Status status = Contain("reading " + LabelOf(options.runs), [&] {
+    Status read = ReadRuns(options, opening, context);
+    is_over = true;
+    return read;
+  });
+  return is_over ? status : InputError(status.message() + ". " + kWhatToDoForMemory);
+}
+
 // Reading beside the server, which shows how far it has come.
 class Reader {
  public:
@@ -161,7 +175,7 @@ class Reader {
       : opening_{.source = LabelOf(options.runs)}, server_(&server), read_(done_.get_future()) {
     context.opening = &opening_;
     thread_ = std::thread([this, &options, &context] {
-      Status status = ReadRuns(options, opening_, context);
+      Status status = ReadContained(options, opening_, context);
       const bool failed = !status.ok();
       done_.set_value(std::move(status));  // first: who is woken by the server's end asks for it
       if (failed) {
@@ -169,7 +183,11 @@ class Reader {
         if (server_ != nullptr) server_->Stop();
         return;
       }
-      for (const auto& run : context.runs) run->Prepare();
+      // What it has no memory for is tried again when it is asked for.
+      (void)Contain("preparing", [&] {
+        for (const auto& run : context.runs) run->Prepare();
+        return Status();
+      });
       ended_ = true;
     });
   }
