@@ -450,6 +450,14 @@ class InATerminal(InFolder):
             self.expect("alive 0")
             self.expect("ready> ")
 
+    def test_without_a_witness_the_shell_gets_nothing_either(self):
+        """Whom the program's signal is for is not known then."""
+        self.type(self.profile_line("sh -c 'pkill -KILL -x signal-witness -P $PPID; sleep 0.3; trap : USR1; "
+                                    "kill -USR1 0; exit 3'").rstrip() + " 2>&1 | cat > /dev/null; echo al\"\"ive\n")
+        self.expect("alive")
+        self.expect("ready> ")
+        self.opens("run.batchlight")
+
     def test_keys_reach_each_of_a_pipe_once(self):
         counts = ("import os, signal, time\n"
                   "for n in (signal.SIGINT, signal.SIGCONT, signal.SIGWINCH):\n"

@@ -147,6 +147,8 @@ void SignalRelay::Hold(const Waiting& waiting) {
   };
   if (waiting.signal < SIGRTMIN && std::any_of(waiting_.begin(), waiting_.end(), is_same)) return;
   if (waiting.by_kernel && shares_group_) return;  // the program has got it
+  // It may have meant the group, whose starter, a shell, ends by it. No value goes to a group.
+  if (waiting.for_starter && shares_group_ && witness_.fd() < 0 && !waiting.value) return;
   waiting_.push_back(waiting);
   PassOnWhatIsDue();
 }
