@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,6 +62,14 @@ void WakeIfProgramGoesOn(const Sides& sides) {
   if (!IsStopped(sides.program) && IsStopped(sides.tool)) kill(sides.tool, SIGCONT);
 }
 
+// Nobody but its parent is told that a process goes on; that it ended everybody may see at once: a
+// shell that sees that its others ended takes a tool that is stopped yet for a stopped job.
+void WaitAMoment(int& program) {
+  constexpr int kLookMs = 10;
+  pollfd ends{.fd = program, .events = POLLIN, .revents = 0};
+  if (poll(&ends, 1, kLookMs) > 0) program = -1;  // once
+}
+
 // The witness's side: system calls alone, as the tool may have threads.
 [[noreturn]] void Witness(const Sides& sides, pid_t group, int report, const OwnLine& line) {
   sigset_t all;
@@ -74,12 +83,16 @@ void WakeIfProgramGoesOn(const Sides& sides) {
   line.Show(kName);
   dup2(report, STDIN_FILENO);
   CloseAllFrom(STDIN_FILENO + 1);
+  int program = static_cast<int>(syscall(SYS_pidfd_open, sides.program, 0));
   bool wakes = false;
   while (true) {
     siginfo_t info;
-    const timespec look{.tv_sec = 0, .tv_nsec = 50'000'000};
-    const int signal = wakes ? sigtimedwait(&all, &info, &look) : sigwaitinfo(&all, &info);
-    if (wakes) WakeIfProgramGoesOn(sides);
+    const timespec now{};
+    if (wakes) {
+      WaitAMoment(program);
+      WakeIfProgramGoesOn(sides);
+    }
+    const int signal = wakes ? sigtimedwait(&all, &info, &now) : sigwaitinfo(&all, &info);
     if (signal < 0) continue;
     if (info.si_pid == sides.tool) {
       if (info.si_code == SI_QUEUE) wakes = info.si_value.sival_int != 0;
