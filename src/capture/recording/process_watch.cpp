@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "capture/loop/process_parents.h"
 #include "capture/program/process_end.h"
 #include "capture/recording/live_folder.h"
+#include "format/forbidden_call.h"
 
 namespace batchlight::capture {
 namespace {
@@ -136,21 +136,17 @@ bool ProcessWatch::IsWriter(pid_t pid, int pid_fd) const {
 
 void ProcessWatch::SayElsewhere(pid_t pid) {
   if (std::exchange(said_elsewhere_, true)) return;
-  log_.AddReason("processes", "process " + std::to_string(pid) +
-                                  " numbers processes by itself (unshare --pid, a container): its "
-                                  "events are recorded; how it ended, samples of its code, and "
-                                  "what it used are not");
+  log_.AddReason(format::kProcessesFeature,
+                 "process " + std::to_string(pid) +
+                     " numbers processes by itself (unshare --pid, a container): its "
+                     "events are recorded; how it ended, samples of its code, and "
+                     "what it used are not");
 }
 
-// The filter may know the program's own calls alone, and not those of the library in it.
 void ProcessWatch::SayIfForbidden(pid_t pid, int wait_status) {
-  if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGSYS) return;
+  if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != format::kForbiddenCallSignal) return;
   if (std::exchange(said_forbidden_, true)) return;
-  log_.AddReason("processes",
-                 "process " + std::to_string(pid) +
-                     " was killed at a system call that is forbidden to it (SIGSYS, "
-                     "likely a seccomp filter), perhaps one of the recorder's: `env "
-                     "-u LD_PRELOAD` before the program leaves the recorder out of it");
+  log_.AddReason(format::kProcessesFeature, format::ForbiddenCallText(pid));
 }
 
 void ProcessWatch::HandleEnd(pid_t pid) {

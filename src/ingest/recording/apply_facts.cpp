@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "format/forbidden_call.h"
 #include "format/secrets.h"
 #include "ingest/recording/apply_ranks.h"
 
@@ -115,16 +117,30 @@ RowsByAttach::const_iterator FindEnded(const RowsByAttach& rows, const ProcessSt
   return std::prev(after);
 }
 
+// Of the first child that was killed before it had a file, which alone the tool would see.
+void SayForbidden(const ProcessStatusFact& fact, bool& said, Store& store) {
+  const bool killed = fact.known && !WIFEXITED(fact.wait_status) &&
+                      WTERMSIG(fact.wait_status) == format::kForbiddenCallSignal;
+  if (!killed || std::exchange(said, true)) return;
+  store.reasons.Append(
+      {.feature = store.strings.Intern(format::kProcessesFeature),
+       .text = store.strings.Intern(format::ForbiddenCallText(int64_t{fact.pid}))});
+}
+
 // What others saw of a process's end overrides what it said it was about to do.
 void ApplyStatuses(std::span<const Fragment> fragments, std::span<const int64_t> attach_ns,
                    Store& store) {
   ProcessesTable& table = store.processes;
   RowsByAttach rows;
   for (size_t row = 0; row < table.size(); ++row) rows[{table.pid[row], attach_ns[row]}] = row;
+  bool said_forbidden = false;
   for (const Fragment& fragment : fragments) {
     for (const ProcessStatusFact& fact : fragment.process_statuses) {
       const auto place = FindEnded(rows, fact);
-      if (place == rows.end()) continue;
+      if (place == rows.end()) {
+        SayForbidden(fact, said_forbidden, store);
+        continue;
+      }
       const size_t row = place->second;
       table.end_ns[row] = fact.end_ns;
       if (!fact.known) continue;

@@ -121,6 +121,19 @@ TEST_F(RecordingTest, ParentsSayHowTheirChildrenEnded) {
   EXPECT_EQ(processes.exit_code[0], -1);  // nobody said
 }
 
+// A child that a filter of system calls killed right after its fork has no file: its parent alone
+// saw it.
+TEST_F(RecordingTest, ParentsSayWhichChildrenAFilterKilled) {
+  const Store store = Read(
+      "chunk pid=7 tid=7 attach_ns=10 clock=monotonic base_ticks=10 base_ns=10\n"
+      "+0 ProcessStart parent_pid=1 start_ns=10\n"
+      "+40 ProcessStatus pid=8 known=1 wait_status=9 attach_ns=0 end_ns=50\n"
+      "+50 ProcessStatus pid=9 known=1 wait_status=31 attach_ns=0 end_ns=60\n"
+      "+60 ProcessStatus pid=10 known=1 wait_status=31 attach_ns=0 end_ns=70\n");
+  ASSERT_EQ(store.reasons.size(), 1u);
+  EXPECT_EQ(store.Text(store.reasons.text[0]).substr(0, 20), "process 9 was killed");
+}
+
 // A long thread, cut into many chunks, must give the same calls as one chunk would.
 TEST_F(RecordingTest, ChunksOfAThreadJoin) {
   const std::string head = "chunk pid=7 tid=7 attach_ns=1 clock=monotonic ";
