@@ -1,5 +1,6 @@
 #include "serve/http_server.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,6 +250,12 @@ struct HttpServer::State {
 #ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
   using Unix = asio::local::stream_protocol;
   std::optional<Unix::acceptor> local;
+  using OnePort = Tcp::acceptor::reuse_address;  // of a server that has ended
+  // A browser that is started lives on, and the port would be taken as long.
+  static void KeepFromChildren(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
+#else  // Windows, where that would let anybody listen on the port beside this one
+  using OnePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_EXCLUSIVEADDRUSE>;
+  static void KeepFromChildren(SOCKET) {}  // which inherit what they are given
 #endif
 
   asio::io_context io{static_cast<int>(kThreads)};
@@ -267,7 +274,8 @@ struct HttpServer::State {
     const Tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
     tcp.emplace(io);
     tcp->open(endpoint.protocol(), error);
-    if (!error) tcp->set_option(Tcp::acceptor::reuse_address(true), error);
+    if (!error) KeepFromChildren(tcp->native_handle());
+    if (!error) tcp->set_option(OnePort(true), error);
     if (!error) tcp->bind(endpoint, error);
     if (!error) tcp->listen(asio::socket_base::max_listen_connections, error);
     if (!error) return {};
@@ -282,6 +290,7 @@ struct HttpServer::State {
     error_code error;
     local.emplace(io);
     local->open(Unix(), error);
+    if (!error) KeepFromChildren(local->native_handle());
     const mode_t mask = umask(0177);
     if (!error) local->bind(Unix::endpoint(path), error);
     umask(mask);

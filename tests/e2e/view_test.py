@@ -376,6 +376,27 @@ class ViewTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("port", done.stderr)
 
+    def test_a_browser_that_is_started_keeps_neither_port_nor_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            browser, seen = os.path.join(folder, "xdg-open"), os.path.join(folder, "seen")
+            with open(browser, "w") as file:
+                file.write("#!/bin/sh\nls -l /proc/$$/fd > %s.part; mv %s.part %s\n" % (seen, seen, seen))
+            os.chmod(browser, 0o755)
+            environment = dict(os.environ, DISPLAY=":9", XDG_RUNTIME_DIR=folder,
+                               PATH=folder + ":" + os.environ["PATH"])
+            tool = subprocess.Popen([BATCHLIGHT, "view", str(TRAIN)], env=environment,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            try:
+                limit = time.time() + LONG_S
+                while not os.path.exists(seen) and time.time() < limit:
+                    time.sleep(0.05)
+            finally:
+                tool.kill()
+                tool.communicate()
+            held = pathlib.Path(seen).read_text()
+            self.assertNotIn("socket:", held)
+            self.assertNotIn("pipe:", held)
+
     def test_unix_socket_is_the_users_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "view.sock")

@@ -1,5 +1,6 @@
 #include "cli/reading/browser_page.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -25,7 +26,15 @@ BrowserPage::BrowserPage(const std::string& url) {
       url + "\">";
   const bool written = write(fd, page.data(), page.size()) == static_cast<ssize_t>(page.size());
   close(fd);
-  if (written) StartChild({.words = {"xdg-open", file_}});
+  // A browser lives on: who reads the tool's output must not wait for its end.
+  const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (written) {
+    StartChild({.words = {"xdg-open", file_},
+                .input_fd = null_fd,
+                .output_fd = null_fd,
+                .error_fd = null_fd});
+  }
+  if (null_fd >= 0) close(null_fd);
 }
 
 BrowserPage::~BrowserPage() {
