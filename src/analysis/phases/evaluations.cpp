@@ -30,8 +30,9 @@ struct Stretch {
   bool own_loader = false;
   bool of_trained = false;  // calls a module that is trained
   bool has_loss = false;
-  StringId path;      // of its first call
-  uint32_t step = 0;  // updates before it
+  int64_t measured_ns = INT64_MIN;  // when a metric of its last call was read; INT64_MIN: none was
+  StringId path;                    // of its first call
+  uint32_t step = 0;                // updates before it
 
   // A loss, which is a module in train mode, does not make it something else.
   bool eval_mode() const { return eval_ns * 10 >= all_ns * 9; }
@@ -62,6 +63,7 @@ class ThreadEvaluations {
   ThreadEvaluations(LoopEvents events, const PartsOfRoots& parts, bool modes_known)
       : events_(std::move(events.rows)),
         losses_(std::move(events.losses)),
+        metrics_(std::move(events.metrics)),
         steps_(events.steps),
         is_evaluation_(events_.size()) {
     modes_known ? FindByMode() : FindByCount();
@@ -203,7 +205,19 @@ class ThreadEvaluations {
         stretch.own_loader |= events_[i].kind == Kind::kLoaderStart;
       }
       stretch.has_loss = HasLoss(events_[stretch.first].start_ns, events_[stretch.last].end_ns);
+      stretch.measured_ns = MeasuredNs(stretch);
     }
+  }
+
+  // The last metric that was read between its last call and what the loop does next.
+  int64_t MeasuredNs(const Stretch& stretch) const {
+    const size_t next = stretch.last + 1;
+    const int64_t until_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
+    const auto behind = std::lower_bound(metrics_.begin(), metrics_.end(), until_ns);
+    if (behind == metrics_.begin() || *(behind - 1) < events_[stretch.last].start_ns) {
+      return INT64_MIN;
+    }
+    return *(behind - 1);
   }
 
   bool HasLoss(int64_t from_ns, int64_t to_ns) const {
@@ -259,9 +273,11 @@ class ThreadEvaluations {
     return inner * 4 <= gaps && !prepares;
   }
 
-  // One call with gradients off, in train mode, is a look at the model (a picture, a sample).
+  // One call with gradients off, in train mode, of which no number is read is a look at the model
+  // (a picture, a sample).
   static bool IsLongEnough(const Stretch& stretch) {
-    return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2;
+    return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2 ||
+           stretch.measured_ns != INT64_MIN;
   }
 
   // The event that opens the stretch: the switch to eval mode or the loader's start before its
@@ -298,12 +314,13 @@ class ThreadEvaluations {
     } else {
       const int64_t after_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
       end_ns = std::min(std::max(after_ns, end_ns), end_ns + usual_ns);
+      end_ns = std::max(end_ns, stretch.measured_ns);
     }
     return {start_ns, end_ns};
   }
 
   std::vector<LoopEvent> events_;
-  std::vector<int64_t> losses_;
+  std::vector<int64_t> losses_, metrics_;
   uint32_t steps_;
   std::vector<bool> is_evaluation_;
   std::unordered_set<uint32_t> trained_;

@@ -34,6 +34,14 @@ class Loop {
     at_ += 42;
   }
   void Loss() { build_.Operator(thread_, "aten::cross_entropy_loss", at_ - 4, at_ - 3); }
+  // A number that Python reads behind an operator.
+  void Read(std::string_view behind) {
+    build_.Operator(thread_, behind, at_, at_ + 5);
+    build_.Operator(thread_, "aten::sum", at_ + 1, at_ + 2);
+    build_.Operator(thread_, "aten::div_", at_ + 3, at_ + 4);
+    build_.Operator(thread_, "aten::item", at_ + 6, at_ + 8);
+    at_ += 10;
+  }
   void Do(Phase phase, std::string_view name, int64_t ns = 10) {
     build_.Phase(thread_, phase, name, at_, at_ + ns);
     at_ += ns + 2;
@@ -279,6 +287,30 @@ TEST(Validation, IsNoSingleLookAtTheModel) {
     if (i % 10 == 9) loop.Call("Net", "no_grad", 200);
   }
   EXPECT_TRUE(loop.Found().empty());
+}
+
+// Of all samples at once, by whoever forgets model.eval().
+TEST(Validation, IsASingleCallWhoseErrorIsRead) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  for (int i = 0; i < 30; ++i) {
+    loop.Train();
+    loop.Read("aten::clone");  // the loss of before
+    if (i % 10 != 9) continue;
+    const int64_t start_ns = loop.now();
+    loop.Call("Net", "no_grad");
+    loop.Read("aten::mean");
+    expected.push_back({start_ns, loop.now() - 4});
+  }
+  EXPECT_EQ(loop.Found(), expected);
+  Loop pictures;
+  for (int i = 0; i < 30; ++i) {
+    pictures.Train();
+    if (i % 10 != 9) continue;
+    pictures.Call("Net", "no_grad");
+    pictures.Read("aten::clamp");
+  }
+  EXPECT_TRUE(pictures.Found().empty());
 }
 
 TEST(Validation, IsNotWhatAProgramDoesThatOnlyInfers) {

@@ -88,13 +88,48 @@ bool ComputesLoss(std::string_view op) {
          op.find("kl_div") != op.npos;
 }
 
-void AddLosses(const Store& store, ThreadSpans::Rows operator_rows, LoopEvents& loop) {
+enum class Number : uint8_t { kOther, kLoss, kSum, kPassesOn, kRead };
+
+// What an operator has to do with a number that tells how good the model is.
+Number NumberOf(std::string_view op) {
+  if (ComputesLoss(op)) return Number::kLoss;
+  if (!op.starts_with("aten::")) return Number::kOther;
+  op.remove_prefix(6);
+  for (const std::string_view sum : {"mean", "sum", "norm", "linalg_vector_norm", "nanmean"}) {
+    if (op == sum) return Number::kSum;
+  }
+  for (const std::string_view pass :
+       {"to", "_to_copy", "copy_", "empty_strided", "div", "detach"}) {
+    if (op == pass) return Number::kPassesOn;
+  }
+  return op == "item" || op == "_local_scalar_dense" ? Number::kRead : Number::kOther;
+}
+
+void AddNumbers(const Store& store, ThreadSpans::Rows operator_rows, LoopEvents& loop) {
   const OperatorCallsTable& calls = store.operator_calls;
-  std::unordered_map<uint32_t, bool> known;  // by StringId of the name
+  std::unordered_map<uint32_t, Number> known;  // by StringId of the name
+  bool is_sum = false;
+  int64_t inside_until_ns = INT64_MIN;  // of what sums up
   for (uint32_t row = operator_rows.begin; row < operator_rows.end; ++row) {
-    const auto [name, added] = known.try_emplace(calls.name[row].value, false);
-    if (added) name->second = ComputesLoss(store.Text(calls.name[row]));
-    if (name->second) loop.losses.push_back(calls.start_ns[row]);
+    const auto [name, added] = known.try_emplace(calls.name[row].value, Number::kOther);
+    if (added) name->second = NumberOf(store.Text(calls.name[row]));
+    const int64_t start_ns = calls.start_ns[row];
+    switch (name->second) {
+      case Number::kLoss:
+        loop.losses.push_back(start_ns);
+        [[fallthrough]];
+      case Number::kSum:
+        is_sum = true;
+        inside_until_ns = std::max(inside_until_ns, ClosedEnd(store, start_ns, calls.end_ns[row]));
+        break;
+      case Number::kRead:
+        if (is_sum) loop.metrics.push_back(start_ns);
+        break;
+      case Number::kPassesOn:
+        break;
+      case Number::kOther:
+        is_sum = is_sum && start_ns < inside_until_ns;
+    }
   }
 }
 
@@ -104,7 +139,7 @@ LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& m
                              ThreadSpans::Rows mark_rows, ThreadSpans::Rows phase_rows,
                              ThreadSpans::Rows operator_rows) {
   LoopEvents loop;
-  AddLosses(store, operator_rows, loop);
+  AddNumbers(store, operator_rows, loop);
   std::vector<LoopEvent>& events = loop.rows;
   int64_t hidden_until_ns = INT64_MIN;
   for (uint32_t row = mark_rows.begin; row < mark_rows.end; ++row) {

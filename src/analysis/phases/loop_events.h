@@ -35,6 +35,7 @@ struct LoopEvents {
   std::vector<LoopEvent> rows;        // ordered by start
   std::vector<StringId> in_closures;  // modules that are called inside of optimizer steps
   std::vector<int64_t> losses;        // when operators that compute a loss began, in order
+  std::vector<int64_t> metrics;       // when Python read a number that was just summed up, in order
   uint32_t steps = 0;                 // updates: optimizers that step one after the other are one
 };
 
