@@ -28,6 +28,11 @@ constexpr uint32_t kMostAfterChoice = 16;
 
 // One operator of so many in a loop has a backward: most only look at memory in another way.
 constexpr uint64_t kLeastWithBackward = 10;
+// One operator of so many in a loop over time steps is a sigmoid, and as many a tanh: gates, of
+// which an LSTM's step has five among a dozen operators, a GRU's two or three.
+constexpr uint64_t kLeastGates = 16;
+// A backward that takes longer for each linked function waits for something else.
+constexpr double kMostOfLinked = 2;
 // Operators in a row that autograd does not follow: no forward of what learns.
 constexpr uint32_t kMostNotFollowed = 16;
 
@@ -41,6 +46,8 @@ enum class Role : uint16_t {
   kChoice,  // of rows
   kView,    // looks at memory in another way
   kMask,    // looks for what is not zero
+  kSigmoid,
+  kTanh,
 };
 
 Role RoleOf(std::string_view name) {
@@ -60,6 +67,8 @@ Role RoleOf(std::string_view name) {
     return Role::kChoice;
   }
   if (name == "nonzero") return Role::kMask;
+  if (name == "sigmoid") return Role::kSigmoid;
+  if (name == "tanh") return Role::kTanh;
   if (IsViewOperator(name)) return Role::kView;
   // aten::dropout is called to drop nothing, too.
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
@@ -158,7 +167,10 @@ class PartsFinder {
         ++row;  // what is inside of a range of the user's is looked at
         continue;
       }
-      if (steps.RowAt(start_ns) != step) Forget();
+      if (steps.RowAt(start_ns) != step) {
+        Forget();
+        ModulesBy(start_ns);  // those of other steps
+      }
       step = steps.RowAt(start_ns);
       const Outermost op = OutermostAt(row, rows.end);
       Take(op);
@@ -173,6 +185,7 @@ class PartsFinder {
     if (parts.empty()) return {};
     AddBackward(links, parts);
     AddWork(work, parts);
+    found_.backward_of_linked = BackwardOfLinked(backwards, links);
     return std::move(found_);
   }
 
@@ -209,11 +222,12 @@ class PartsFinder {
     head_ = {};
   }
 
-  // Calls of modules on the thread that have begun by a time that only grows.
-  uint64_t ModulesBy(int64_t ns) {
+  // Modules whose calls on the thread have begun by a time that only grows, and were not told yet.
+  std::span<const StringId> ModulesBy(int64_t ns) {
     const ModuleCallsTable& modules = store_.module_calls;
+    const uint32_t first = module_;
     while (module_ < module_rows_.end && modules.start_ns[module_] <= ns) ++module_;
-    return module_ - module_rows_.begin;
+    return std::span(modules.path).subspan(first, module_ - first);
   }
 
   void TakeInLoop(const Outermost& op) {
@@ -258,6 +272,7 @@ class PartsFinder {
         found_.loop_spans.push_back(stretch.span);
       }
       found_.loop_operators += loop.operators;
+      if (HasGates(loop)) found_.gate_operators += loop.operators;
     }
     // The longest first: a part has the module of what is added first.
     std::vector<MaskLoop> by_length(mask_loops_.found().begin(), mask_loops_.found().end());
@@ -272,6 +287,17 @@ class PartsFinder {
       found_.mask_rounds += loop.rounds;
     }
     found_.mask_loop_spans = UnionOf(std::move(found_.mask_loop_spans));
+  }
+
+  bool HasGates(const OperatorLoop& loop) {
+    uint64_t sigmoids = 0, tanhs = 0;
+    for (const OperatorStretch& stretch : loop.stretches) {
+      for (uint32_t row = stretch.begin; row < stretch.end; ++row) {
+        sigmoids += KnownRole(operators_.name[row]) == Role::kSigmoid;
+        tanhs += KnownRole(operators_.name[row]) == Role::kTanh;
+      }
+    }
+    return std::min(sigmoids, tanhs) * kLeastGates >= loop.operators;
   }
 
   void Forget() {
@@ -327,6 +353,19 @@ class PartsFinder {
         part->learns = true;
       }
     }
+  }
+
+  double BackwardOfLinked(std::span<const PhaseMark> backwards, const BackwardLinks& links) const {
+    StepLookup steps(&main_);
+    int64_t all_ns = 0, linked_ns = 0;
+    for (const PhaseMark& mark : backwards) {
+      if (steps.IsSteadyAt(mark.start_ns)) all_ns += mark.end_ns - mark.start_ns;
+    }
+    for (const BackwardLink& link : links.links()) {
+      if (steps.IsSteadyAt(operators_.start_ns[link.backward.row()])) linked_ns += link.own_ns;
+    }
+    if (linked_ns <= 0) return 1;
+    return std::clamp(double(all_ns) / double(linked_ns), 1.0, kMostOfLinked);
   }
 
   void AddWork(const Attribution& work, std::span<ForwardPart* const> parts) const {

@@ -51,10 +51,14 @@ struct ForwardParts {
   ForwardPart loops;
   std::vector<TimeSpan> loop_spans;  // without pauses and long operators in between
   uint64_t loop_operators = 0;       // that compute, in all loops, without what these call in turn
+  uint64_t gate_operators = 0;       // of these, in loops with the gates of a recurrent layer
   ForwardPart mask_loops;            // in the module of the longest
   std::vector<TimeSpan> mask_loop_spans;  // from the first round of each to the last
   uint64_t mask_loop_count = 0;
   uint64_t mask_rounds = 0;  // of all of them
+  // What backward takes for each ns of those functions whose operator is known: gradients are added
+  // up between them, and nodes that only pass them on have none. 1 or more.
+  double backward_of_linked = 1;
 };
 
 ForwardParts FindForwardParts(const Store& store, const ProcessSteps* main, const PhaseMarks& marks,

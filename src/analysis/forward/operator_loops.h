@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/numbers/time_span.h"
@@ -27,21 +28,24 @@ struct OperatorLoop {
 class OperatorLoops {
  public:
   // The next operator of the thread that no other encloses. `computes`: it does not only look at
-  // memory in another way. `modules`: calls of modules that have begun before it.
-  void Take(const OperatorStretch& one, StringId name, bool computes, uint64_t modules);
+  // memory in another way. `modules`: paths of those whose calls have begun since the one before.
+  void Take(const OperatorStretch& one, StringId name, bool computes,
+            std::span<const StringId> modules);
   // What comes next belongs to no loop before it: a backward, another step, the end.
   void End();
 
   std::span<const OperatorLoop> found() const { return found_; }
 
  private:
-  // Whether what comes behind as many calls of modules belongs to no loop with what was before.
-  bool IsOverBefore(uint64_t modules) const;
+  void EndLoop();
+  void TakeModules(std::span<const StringId> modules);
 
   OperatorLoop loop_;
   uint64_t short_ = 0;
-  uint64_t most_ = 0;  // of one name
-  uint64_t first_modules_ = 0, last_modules_ = 0;
+  uint64_t most_ = 0;                           // of one name
+  uint64_t module_calls_ = 0;                   // behind the first operator
+  std::unordered_set<StringId> modules_;        // of these calls
+  std::unordered_set<StringId> known_modules_;  // called since End()
   int long_in_a_row_ = 0;
   bool stretch_ended_ = true;
   std::unordered_map<StringId, uint64_t> names_;

@@ -89,6 +89,29 @@ std::string PlaceOfLoops(const RunMeasures& run, ThreadId thread) {
   return '`' + std::string(run.store->Text(parts.loops.module)) + '`';
 }
 
+std::string ActionFor(bool has_gates) {
+  if (has_gates) {
+    return "Gates of a recurrent layer: where the formulas are theirs, nn.LSTM or nn.GRU takes the "
+           "whole sequence in one call (cuDNN on a GPU). Else multiply the inputs of all time "
+           "steps "
+           "by their weights at once, before the loop, and torch.compile what is left of it.";
+  }
+  return "Do for all elements at once what the loop does for one: stack them along a dimension and "
+         "call each operator once (broadcasting, torch.vmap); where one step needs the one before, "
+         "a closed form (cumsum, a convolution, one product with a matrix of weights), or only "
+         "that "
+         "loop stays. Or torch.compile the function.";
+}
+
+std::string DiffFor(bool has_gates) {
+  if (has_gates) {
+    return "-for t in range(x.shape[1]): h, c = self.step(x[:, t], h, c)\n"
+           "+out, (h, c) = self.lstm(x)  # nn.LSTM(..., batch_first=True)\n";
+  }
+  return "-out = torch.stack([f(x[:, i]) for i in range(x.shape[1])], 1)\n"
+         "+out = f(x)  # for all i at once\n";
+}
+
 }  // namespace
 
 // Elements, positions or time steps that a loop in Python takes one by one: each operator is as
@@ -103,11 +126,13 @@ void SmallOperators(const RunMeasures& run, Findings* findings) {
   const auto steps = double(main->steady.size());
   double forward_ns = 0;
   for (const TimeSpan& span : parts.loop_spans) forward_ns += double(span.end_ns - span.start_ns);
-  const double loops_ns = (forward_ns + double(parts.loops.backward_ns)) / steps;
+  const double backward_ns = double(parts.loops.backward_ns) * parts.backward_of_linked;
+  const double loops_ns = (forward_ns + backward_ns) / steps;
   const double gain_ns = GainWithoutLoopsNs(run, loops_ns, double(parts.loops.gpu_ns) / steps);
   if (loops_ns < kSmallOperatorsShare * step_ns) return;
   if (gain_ns < kSmallOperatorsShare * kSmallOperatorsGain * step_ns) return;
   const bool on_gpu = !run.gpu.empty();
+  const bool has_gates = 2 * parts.gate_operators > parts.loop_operators;
   const std::string where = PlaceOfLoops(run, main->thread);
   const std::string operators = Rounded(double(parts.loop_operators) / steps);
   const std::string share = PercentOf(loops_ns / step_ns);
@@ -121,20 +146,14 @@ void SmallOperators(const RunMeasures& run, Findings* findings) {
        .why = std::string("Each works on a few numbers, and costs its call, what autograd "
                           "remembers of it, and as much again in backward.") +
               (on_gpu ? " Each launches a kernel or more, which are over before the next." : ""),
-       .action = "Do for all elements at once what the loop does for one: stack them along a "
-                 "dimension and call each operator once (broadcasting, torch.vmap); where one "
-                 "step needs the one before, a closed form (cumsum, a convolution, one product "
-                 "with a matrix of weights), or only that loop stays. Or torch.compile the "
-                 "function.",
+       .action = ActionFor(has_gates),
        .gain_ns = gain_ns,
        .uncertainty_ns = loops_ns * kSmallOperatorsUncertainty,
        .evidence = {{.kind = "operator",
                      .name = "in loops",
                      .count = parts.loop_operators,
                      .per_step_ns = loops_ns}},
-       .patch = {.place = "",
-                 .diff = "-out = torch.stack([f(x[:, i]) for i in range(x.shape[1])], 1)\n"
-                         "+out = f(x)  # for all i at once\n"}});
+       .patch = {.place = "", .diff = DiffFor(has_gates)}});
 }
 
 }  // namespace batchlight::advice
