@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>  // before Beast, which forgets it under C++20
@@ -211,6 +213,27 @@ using StreamOf = beast::basic_stream<Protocol>;
 // connect cannot use up the descriptors.
 constexpr size_t kMostRefused = 32;
 constexpr int kPauseMs = 100;
+constexpr std::chrono::seconds kEndWithin(2);
+
+// SIGINT and SIGTERM. The system gives a signal to a thread that may wait in the kernel for good.
+void MaskEndingSignals([[maybe_unused]] bool blocked) {
+#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS  // elsewhere a thread of its own gets them
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
+  pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+#endif
+}
+
+// A connection that memory runs out for ends, and the others go on.
+void RunToTheEnd(asio::io_context& io) {
+  const auto run = [&] {
+    io.run();
+    return Status();
+  };
+  while (!Contain("serving", run).ok()) {
+  }
+}
 
 template <typename Protocol>
 void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared);
@@ -259,7 +282,10 @@ struct HttpServer::State {
 #endif
 
   asio::io_context io{static_cast<int>(kThreads)};
-  asio::signal_set signals{io, SIGINT, SIGTERM};  // from the start: it may be ended at once
+  // A thread of its own runs these: the others may wait for a file system that does not answer.
+  asio::io_context ends{1};
+  asio::signal_set signals{ends, SIGINT, SIGTERM};  // from the start: it may be ended at once
+  asio::steady_timer patience{ends};
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
   struct OwnSocket {
@@ -345,11 +371,24 @@ struct HttpServer::State {
   void AcceptLocal() {}
 #endif
 
+  // What answers by then, if anything does.
+  void End() {
+    asio::post(ends, [this] {
+      io.stop();
+      patience.expires_after(kEndWithin);
+      patience.async_wait([this](error_code error) {
+        if (error) return;
+        RemoveOwnSocket();
+        std::_Exit(0);
+      });
+    });
+  }
+
   void EndWhenIdle(asio::steady_timer& timer) {
     timer.expires_after(std::chrono::milliseconds(std::min<int64_t>(shared.limits.idle_ms, 1000)));
     timer.async_wait([this, &timer](error_code error) {
       if (error) return;
-      if (NowMs() - shared.last_request_ms >= shared.limits.idle_ms) return io.stop();
+      if (NowMs() - shared.last_request_ms >= shared.limits.idle_ms) return End();
       EndWhenIdle(timer);
     });
   }
@@ -381,6 +420,8 @@ uint16_t HttpServer::port() const {
   return state_->tcp ? state_->tcp->local_endpoint(ignored).port() : uint16_t{0};
 }
 
+void HttpServer::LeaveSignals() { MaskEndingSignals(true); }
+
 void HttpServer::Stop() { state_->io.stop(); }
 
 void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
@@ -389,21 +430,24 @@ void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
   state.shared.handler = handler;
   state.shared.last_request_ms = NowMs();
   state.signals.async_wait([&](error_code error, int) {
-    if (!error) state.io.stop();
+    if (!error) state.End();
   });
   asio::steady_timer idle(state.io);
   if (state.shared.limits.idle_ms > 0) state.EndWhenIdle(idle);
   if (state.tcp) Accept<State::Tcp>(state.io, *state.tcp, state.shared);
   state.AcceptLocal();
-  // A connection that memory runs out for ends, and the others go on.
-  const auto serve = [&] {
-    const auto run = [&] {
-      state.io.run();
-      return Status();
-    };
-    while (!Contain("serving", run).ok()) {
-    }
-  };
+  std::thread ending;
+  const Status ends = Contain("a thread", [&] {
+    ending = std::thread([&] {
+      MaskEndingSignals(false);
+      RunToTheEnd(state.ends);
+    });
+    return Status();
+  });
+  error_code ignored;
+  if (!ends.ok()) state.signals.clear(ignored);  // the system ends it then
+  if (ends.ok()) LeaveSignals();
+  const auto serve = [&] { RunToTheEnd(state.io); };
   std::vector<std::thread> threads;
   threads.reserve(kThreads);
   (void)Contain("more threads", [&] {  // one serves them all, too
@@ -412,6 +456,9 @@ void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
   });
   serve();
   for (std::thread& thread : threads) thread.join();
+  state.ends.stop();
+  if (ending.joinable()) ending.join();
+  MaskEndingSignals(false);
 }
 
 }  // namespace batchlight::serve

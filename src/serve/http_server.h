@@ -45,6 +45,8 @@ class HttpServer {
   void Run(const HttpGate& gate, const HttpHandler& handler);
   // From any thread, also before Run().
   void Stop();
+  // In a thread beside the server, which may wait for files: what ends the server is not for it.
+  static void LeaveSignals();
 
  private:
   struct State;

@@ -3,8 +3,10 @@ answering or dies. The program lives, and the tool says what became of the recor
 import fcntl
 import os
 import pty
+import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -206,6 +208,28 @@ class AServedFileSystem(Served):
         _, error = tool.communicate(timeout=LONG_S)
         self.assertEqual(tool.returncode, 0, error)
         self.assertIn("what watches the job was left waiting", error)
+
+    def test_a_timeline_whose_recording_is_silent_can_be_ended(self):
+        shutil.copy(os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight"),
+                    self.path("behind/run.batchlight"))
+        tool = self.begin("view", "--no-browser", "disk/run.batchlight", stdout=subprocess.PIPE)
+        address = re.match(r"http://(127.0.0.1):(\d+)/#token=(\w+)", tool.stdout.readline())
+
+        def ask():
+            peer = socket.create_connection((address[1], int(address[2])), timeout=LONG_S)
+            self.addCleanup(peer.close)
+            peer.sendall(b"POST /api/1/status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n"
+                         % address[3].encode())
+            return peer
+
+        self.until(lambda: b'"ready":true' in ask().recv(4096), "it is not read")
+        time.sleep(1.5)  # what the kernel knows of the file gets old
+        self.server.send_signal(signal.SIGSTOP)
+        for _ in range(4):
+            ask()
+        time.sleep(0.5)
+        tool.send_signal(signal.SIGINT)
+        self.assertEqual(tool.wait(LONG_S), 0)
 
     def test_a_server_that_dies(self):
         tool = self.recording()

@@ -175,6 +175,7 @@ class Reader {
       : opening_{.source = LabelOf(options.runs)}, server_(&server), read_(done_.get_future()) {
     context.opening = &opening_;
     thread_ = std::thread([this, &options, &context] {
+      serve::HttpServer::LeaveSignals();
       Status status = ReadContained(options, opening_, context);
       const bool failed = !status.ok();
       done_.set_value(std::move(status));  // first: who is woken by the server's end asks for it
