@@ -42,14 +42,24 @@ class Chunk:
         self.strings = {}
         self._data = data[: self.used_bytes or self.chunk_bytes]
         self._places = []  # (kind number, delta, start of the fields, end)
-        self._records = None
+        self._records = {}  # by place
         self._check(self._data)
 
     @property
     def records(self):
-        if self._records is None:
-            self._records = [self._record(*place) for place in self._places]
-        return self._records
+        return self.records_of(())
+
+    def records_of(self, kinds):
+        """Those of these kinds, if any are given."""
+        found = []
+        for place in self._places:
+            if kinds and KINDS[place[0]][0] not in kinds:
+                continue
+            record = self._records.get(place[2])
+            if record is None:
+                record = self._records[place[2]] = self._record(*place)
+            found.append(record)
+        return found
 
     @property
     def last_record(self):
@@ -110,12 +120,10 @@ def _fields(layout, data, fields_at, end):
 
 
 class Process:
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, data):
+        self.path, self.data = path, data
         pid, attach = os.path.basename(path)[:-4].split("-")
         self.pid, self.attach_ns = int(pid), int(attach)
-        with open(path, "rb") as file:
-            data = file.read()
         self.chunks, at = [], 0
         while at + HEADER.size <= len(data):
             header = dict(zip(HEADER_FIELDS, HEADER.unpack_from(data, at)))
@@ -129,9 +137,8 @@ class Process:
         self.chunks.sort(key=lambda chunk: (chunk.thread_index, chunk.chunk_index))
 
     def records(self, *kinds, thread=None):
-        return [record for chunk in self.chunks for record in chunk.records
-                if (not kinds or record.kind in kinds)
-                and (thread is None or chunk.thread_index == thread)]
+        return [record for chunk in self.chunks if thread is None or chunk.thread_index == thread
+                for record in chunk.records_of(kinds)]
 
     def counters(self):
         """Highest value seen of each counter, by name."""
@@ -162,6 +169,7 @@ class LiveFolder:
     def __init__(self, library, path=None, **members):
         self.library = library
         self.path = path
+        self._read = {}  # the processes by path, until their files have other bytes
         if path is None:
             self.path = tempfile.mkdtemp(suffix=".batchlight.live")
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
@@ -207,4 +215,11 @@ class LiveFolder:
     def processes(self):
         paths = [os.path.join(self.path, name) for name in os.listdir(self.path)
                  if name.endswith(".blp") and name[0].isdigit()]
-        return sorted((Process(path) for path in paths), key=lambda process: process.attach_ns)
+        return sorted((self._process(path) for path in paths), key=lambda process: process.attach_ns)
+
+    def _process(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        if path not in self._read or self._read[path].data != data:
+            self._read[path] = Process(path, data)
+        return self._read[path]
