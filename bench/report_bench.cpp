@@ -18,7 +18,8 @@ void WriteReport(benchmark::State& state) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("bl_report_bench_" + std::to_string(getpid()));
   for (auto _ : state) {
-    const auto written = WriteReportFolder(overview, {.folder = folder.string(), .overwrite = true, .version = "bench"});
+    const auto written = WriteReportFolder(
+        overview, {.folder = folder.string(), .overwrite = true, .version = "bench"});
     if (!written.ok()) state.SkipWithError(written.status().message().c_str());
   }
   state.counters["events"] = double(overview.session.events);

@@ -1,11 +1,11 @@
-# batchlight_module(store ROOMS <folders> SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base
-#                   LIBS <other targets> [COLD] [SANITIZE | SANITIZE_ADDRESS])
+# batchlight_module(store ROOMS <folders> HOT a.cpp ... SOURCES b.cpp ... TESTS a_test.cpp ... DEPS base
+#                   LIBS <other targets> [SANITIZE | SANITIZE_ADDRESS])
 #
 # A folder of src/ as a static library `bl_store` and, when tests are on, one test program
 # `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
 # test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer), SANITIZE_ADDRESS to
-# those of AddressSanitizer alone: what links all analyses takes too long to compile twice. COLD: it runs
-# for milliseconds, and -O1 takes a third off the time of its compilation. A large module has
+# those of AddressSanitizer alone: what links all analyses takes too long to compile twice. HOT: what runs
+# for each event, and is slower at -O1, which a release build gives all other sources. A large module has
 # rooms: folders whose sources and tests belong to it, listed by batchlight_room in each.
 add_custom_target(sanitizer_tests)
 
@@ -85,22 +85,21 @@ function(batchlight_unity target)
   endforeach()
 endfunction()
 
+# For all but HOT sources: optimization is most of the time of a build, and -O1 takes a third off a file's.
 set(BATCHLIGHT_COLD_OPTIONS "")
 if(CMAKE_BUILD_TYPE STREQUAL Release)
   set(BATCHLIGHT_COLD_OPTIONS -O1)
 endif()
 
 function(batchlight_module name)
-  cmake_parse_arguments(ARG "COLD;SANITIZE;SANITIZE_ADDRESS" "" "ROOMS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZE;SANITIZE_ADDRESS" "" "ROOMS;HOT;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND bl_)
-  if(ARG_SOURCES OR ARG_ROOMS)
-    add_library(bl_${name} STATIC ${ARG_SOURCES})
+  if(ARG_HOT OR ARG_SOURCES OR ARG_ROOMS)
+    add_library(bl_${name} STATIC)
     target_link_libraries(bl_${name} PUBLIC ${ARG_DEPS} ${ARG_LIBS} Threads::Threads)
+    target_compile_options(bl_${name} PRIVATE ${BATCHLIGHT_COLD_OPTIONS})
     batchlight_headers(bl_${name})
-    batchlight_unity(bl_${name} ${ARG_SOURCES})
-    if(ARG_COLD)
-      target_compile_options(bl_${name} PRIVATE ${BATCHLIGHT_COLD_OPTIONS})
-    endif()
+    batchlight_sources(${name} "${ARG_SOURCES}" "${ARG_HOT}")
   else()
     add_library(bl_${name} INTERFACE)
     target_link_libraries(bl_${name} INTERFACE ${ARG_DEPS} ${ARG_LIBS})
@@ -116,28 +115,35 @@ function(batchlight_module name)
   endforeach()
 endfunction()
 
-# batchlight_room(analysis [COLD] SOURCES a.cpp ... TESTS a_test.cpp ...): this folder's part of a module.
+# batchlight_room(analysis HOT a.cpp ... SOURCES b.cpp ... TESTS a_test.cpp ...): this folder's part of a module.
 function(batchlight_room module)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;TESTS" ${ARGN})
-  set(target bl_${module})
-  if(ARG_COLD AND BATCHLIGHT_COLD_OPTIONS)
-    set(target bl_${module}_cold)
-    batchlight_cold_objects(${module})
-  endif()
-  target_sources(${target} PRIVATE ${ARG_SOURCES})
-  batchlight_unity(${target} ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "HOT;SOURCES;TESTS" ${ARGN})
+  batchlight_sources(${module} "${ARG_SOURCES}" "${ARG_HOT}")
   batchlight_unit_tests(${module} ${ARG_TESTS})
 endfunction()
 
-# The cold rooms of a module: a target, as their options are others, whose objects the module's library holds.
-function(batchlight_cold_objects module)
-  if(TARGET bl_${module}_cold)
+function(batchlight_sources module sources hot)
+  if(hot AND BATCHLIGHT_COLD_OPTIONS)
+    batchlight_hot_objects(${module})
+    target_sources(bl_${module}_hot PRIVATE ${hot})
+    batchlight_unity(bl_${module}_hot ${hot})
+  else()
+    list(APPEND sources ${hot})
+  endif()
+  if(sources)
+    target_sources(bl_${module} PRIVATE ${sources})
+    batchlight_unity(bl_${module} ${sources})
+  endif()
+endfunction()
+
+# The hot sources of a module: a target, as their options are others, whose objects the module's library holds.
+function(batchlight_hot_objects module)
+  if(TARGET bl_${module}_hot)
     return()
   endif()
-  add_library(bl_${module}_cold OBJECT)
+  add_library(bl_${module}_hot OBJECT)
   get_target_property(libraries bl_${module} LINK_LIBRARIES)
-  target_link_libraries(bl_${module}_cold PRIVATE ${libraries})
-  target_compile_options(bl_${module}_cold PRIVATE ${BATCHLIGHT_COLD_OPTIONS})
-  batchlight_headers(bl_${module}_cold)
-  target_sources(bl_${module} PRIVATE $<TARGET_OBJECTS:bl_${module}_cold>)
+  target_link_libraries(bl_${module}_hot PRIVATE ${libraries})
+  batchlight_headers(bl_${module}_hot)
+  target_sources(bl_${module} PRIVATE $<TARGET_OBJECTS:bl_${module}_hot>)
 endfunction()
