@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/loading/loader_workers.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
@@ -9,11 +11,6 @@
 
 namespace batchlight::advice {
 namespace {
-
-// PyTorch names the iterator by its kind: the single-process one has no workers.
-bool IsSingleProcess(std::string_view iterator) {
-  return iterator.find("_SingleProcessDataLoaderIter") != std::string_view::npos;
-}
 
 bool IsInStep(const ProcessSteps& main, int64_t at_ns) {
   const auto after =
@@ -63,35 +60,6 @@ double PinnedBytesPerStep(const RunMeasures& run) {
   return bytes;
 }
 
-bool RunsModule(const Store& store, size_t process, std::string_view module) {
-  return store.Text(store.processes.command_line[process]).find(module) != std::string_view::npos;
-}
-
-// A DataLoader's worker: forked by the training process, spawned by it, or forked by its fork
-// server.
-bool IsWorker(const Store& store, size_t process, ProcessId training) {
-  const ProcessesTable& processes = store.processes;
-  const ProcessId parent = processes.parent[process];
-  if (parent.IsNone()) return false;
-  const bool same = processes.command_line[process] == processes.command_line[parent.row()];
-  if (parent == training) return same || RunsModule(store, process, "multiprocessing.spawn ");
-  return processes.parent[parent.row()] == training && same &&
-         RunsModule(store, parent.row(), "multiprocessing.forkserver ");
-}
-
-// Workers that are alive at the middle of the steady steps.
-int WorkersOf(const RunMeasures& run, const ProcessSteps& main) {
-  if (main.steady.empty()) return 0;
-  const ProcessesTable& processes = run.store->processes;
-  const int64_t at_ns = main.steps[main.steady[main.steady.size() / 2]].start_ns;
-  int count = 0;
-  for (size_t i = 0; i < processes.size(); ++i) {
-    count += IsWorker(*run.store, i, main.process) && processes.start_ns[i] <= at_ns &&
-             at_ns < processes.end_ns[i];
-  }
-  return count;
-}
-
 // What the machine has left for loading while it computes.
 struct Processors {
   int all = 0;   // 0: not known
@@ -123,7 +91,7 @@ Processors ProcessorsOf(const RunMeasures& run, int workers) {
 bool HasWorkerIn(const Store& store, ProcessId training, const auto& times, int64_t from_ns,
                  int64_t to_ns) {
   for (size_t i = 0; i < store.processes.size(); ++i) {
-    if (IsWorker(store, i, training) && times[i] >= from_ns && times[i] < to_ns) return true;
+    if (IsLoaderWorker(store, i, training) && times[i] >= from_ns && times[i] < to_ns) return true;
   }
   return false;
 }
@@ -205,7 +173,7 @@ SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
   std::vector<SampledTime> workers;
   for (size_t row = 0; row < store.threads.size(); ++row) {
     const ProcessId process = store.threads.process[row];
-    if (process.IsNone() || !IsWorker(store, process.row(), main.process)) continue;
+    if (process.IsNone() || !IsLoaderWorker(store, process.row(), main.process)) continue;
     if (store.threads.tid[row] != store.processes.pid[process.row()]) continue;
     workers.push_back(samples.During(ThreadId::At(row), loop));
   }
@@ -331,24 +299,68 @@ std::string PinningText(double bytes, double ns) {
          " MB passes one thread that pins it, in about " + TimeOf(ns) + ".";
 }
 
+struct Wait {
+  bool has_gpu = false;
+  double share = 0;  // of the mean step, 0: none
+  double ns = 0;
+};
+
+// For batches, where nothing hides it; what making iterators takes is another finding's.
+Wait ExposedWait(const RunMeasures& run) {
+  Wait wait{.has_gpu = run.gpu.MainBreakdown() != nullptr};
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0) return wait;
+  const double share = wait.has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading)
+                                    : PhaseShareOf(run, PhaseKind::kDataLoading);
+  if (share < kDataWait) return wait;
+  const double all_ns = wait.has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
+  wait.ns = std::max(0.0, all_ns - IteratorsMadeInSteps(run).exposed_ns);
+  wait.share = share * wait.ns / all_ns;
+  return wait;
+}
+
+// The workers have little to do, and the loop waits for the way of a batch from one to it. False:
+// it is not so, or not known.
+bool IsHandOver(const RunMeasures& run, const ProcessSteps& main,
+                const std::vector<ProcessId>& workers, double exposed_ns, Finding* finding) {
+  const Store& store = *run.store;
+  const BatchesOfWorkers batches = MeasureBatches(store, main, workers);
+  if (!batches.IsHandOver(exposed_ns)) return false;
+  const double taking_ns = batches.handed_share * exposed_ns;
+  const int count = CountInMiddle(store, main, workers);
+  const std::string who = count == 1 ? "worker" : "workers";
+  finding->title = std::string("Training waits for its ") + (count == 1 ? "worker's" : "workers'") +
+                   " batches to be handed over";
+  finding->seen += " Making what a step needs takes the " +
+                   (count > 1 ? std::to_string(count) + " workers together " : who + " ") +
+                   TimeOf(batches.making_ns) + ", taking it over " + TimeOf(taking_ns) + ".";
+  finding->why = std::string(
+                     "A batch of a worker comes by messages between two processes, and "
+                     "each waits until the other is given a processor") +
+                 (ProcessorWait(run) > 0 ? "; all of these are in use." : ".");
+  finding->action =
+      "Load in the training process: DataLoader(..., num_workers=0). Samples as cheap as these "
+      "need no workers, and faster or more workers do not help.";
+  finding->gain_ns = (taking_ns - batches.making_ns) * kDataWaitGain;
+  finding->uncertainty_ns = finding->gain_ns * kHandOverUncertainty;
+  finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
+                    .diff =
+                        "-loader = DataLoader(dataset, num_workers=N)\n"
+                        "+loader = DataLoader(dataset, num_workers=0)\n"};
+  return true;
+}
+
 }  // namespace
 
 void DataLoaderWait(const RunMeasures& run, Findings* findings) {
-  const double step_ns = MeanStepNs(run);
   const ProcessSteps* main = run.steps.Main();
-  const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
-  if (step_ns == 0 || main == nullptr) return;
-  const double waited_share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading)
-                                      : PhaseShareOf(run, PhaseKind::kDataLoading);
-  if (waited_share < kDataWait) return;
-  const double waited_ns =
-      has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : waited_share * step_ns;
-  // What making iterators takes is another finding's.
-  const double exposed_ns = std::max(0.0, waited_ns - IteratorsMadeInSteps(run).exposed_ns);
-  const double share = waited_share * exposed_ns / waited_ns;
-  if (share < kDataWait) return;
+  const Wait wait = ExposedWait(run);
+  if (main == nullptr || wait.share < kDataWait) return;
+  const double step_ns = MeanStepNs(run), exposed_ns = wait.ns;
   const bool single = LoadsInTheTrainingProcess(run, *main);
-  const int workers = single ? 0 : WorkersOf(run, *main);
+  const std::vector<ProcessId> of_steps =
+      single ? std::vector<ProcessId>() : WorkersOfSteps(*run.store, *main);
+  const int workers = CountInMiddle(*run.store, *main, of_steps);
   const Processors processors = ProcessorsOf(run, workers);
   const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;
   const double pinning_ns = batch_bytes / kPinningRate;
@@ -365,14 +377,13 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       std::clamp(step_ns - pinning_ns, 0.0,
                  once_ns + (1 - again) * std::max(0.0, removable_ns) * kDataWaitGain * room);
-  if (!CanBeSeen(run, gain_ns)) return;
   const LoadingCode code = FindLoadingCode(run, *main, single);
   Finding finding{
       .title =
           code.first.empty() ? "Training waits for data" : code.first + ": training waits for data",
-      .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
-              (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
-                       : "the loop waits for the DataLoader") +
+      .seen = "In " + PercentOf(wait.share) + " of a step (" + TimeOf(exposed_ns) + ") " +
+              (wait.has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
+                            : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
               code.Sentence(single) + (pinning_counts ? PinningText(batch_bytes, pinning_ns) : ""),
       .why = single ? "With num_workers=0 loading and computing take turns."
@@ -386,8 +397,9 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
            .per_step_ns = exposed_ns}}};
   if (single)
     AdviseWorkers(run, processors, code.names, &finding);
-  else
-    finding.action = MoreWorkersAction(has_gpu, workers, processors, code);
+  else if (!IsHandOver(run, *main, of_steps, exposed_ns, &finding))
+    finding.action = MoreWorkersAction(wait.has_gpu, workers, processors, code);
+  if (!CanBeSeen(run, finding.gain_ns)) return;
   if (again > 0) AdviseReadingOnce(again, &finding);
   finding.action += ProbeCommands(*run.store, *main);
   findings->push_back(std::move(finding));

@@ -1,0 +1,39 @@
+// The worker processes of the DataLoader that steps wait for, and what they have to do.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/run/run_measures.h"
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+
+namespace batchlight::advice {
+
+// PyTorch names the iterator by its kind: the single-process one has no workers.
+bool IsSingleProcess(std::string_view iterator);
+
+// A DataLoader's worker: forked by the training process, spawned by it, or forked by its fork
+// server.
+bool IsLoaderWorker(const Store& store, size_t process, ProcessId training);
+
+// Without those of iterators whose batches other stages take (validation's, which
+// persistent_workers keeps).
+std::vector<ProcessId> WorkersOfSteps(const Store& store, const ProcessSteps& main);
+// Of these, how many are alive at the middle of the steady steps.
+int CountInMiddle(const Store& store, const ProcessSteps& main,
+                  const std::vector<ProcessId>& workers);
+
+// Where the time of batches from workers goes, by samples of Python.
+struct BatchesOfWorkers {
+  double making_ns = 0;     // of a step: all workers together at fetching samples and collating
+  double handed_share = 0;  // of the loop's waiting for batches: it takes them over
+  bool known = false;
+
+  // Whether the workers have little to do beside what the loop waits for their batches.
+  bool IsHandOver(double waited_ns) const;
+};
+BatchesOfWorkers MeasureBatches(const Store& store, const ProcessSteps& main,
+                                const std::vector<ProcessId>& workers);
+
+}  // namespace batchlight::advice
