@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analysis/owners/attribution.h"
@@ -56,6 +57,49 @@ class RepeatFinder {
   std::vector<PhaseMark> optimizers_;
 };
 
+// What a call of backward() ran, by its row of the marks.
+struct BackwardCall {
+  uint64_t repeats = 0;
+  bool has_own = false;  // of a forward that came after the backward before
+};
+
+// Whether nearly all calls that repeat what others ran repeat more than the one before them, behind
+// a forward of their own. Losses of one forward repeat the same each time.
+bool Grows(const std::vector<BackwardCall>& calls) {
+  constexpr double kNearlyAll = 0.9;
+  size_t pairs = 0, grown = 0;
+  for (size_t i = 1; i < calls.size(); ++i) {
+    if (calls[i - 1].repeats == 0 || calls[i].repeats == 0) continue;
+    ++pairs;
+    grown += calls[i].repeats > calls[i - 1].repeats && calls[i].has_own;
+  }
+  return pairs > 0 && double(grown) >= kNearlyAll * double(pairs);
+}
+
+class CallSums {
+ public:
+  CallSums(const Store& store, std::vector<PhaseMark> marks)
+      : operators_(store.operator_calls), marks_(std::move(marks)), calls_(marks_.size()) {}
+
+  void Add(const BackwardLink& link, bool repeats) {
+    const int64_t at_ns = operators_.start_ns[link.backward.row()];
+    const auto after =
+        std::partition_point(marks_.begin(), marks_.end(),
+                             [&](const PhaseMark& mark) { return mark.start_ns <= at_ns; });
+    if (after == marks_.begin()) return;
+    const auto call = static_cast<size_t>(after - marks_.begin()) - 1;
+    calls_[call].repeats += repeats;
+    calls_[call].has_own |=
+        call > 0 && operators_.start_ns[link.forward.row()] > marks_[call - 1].start_ns;
+  }
+  bool grows() const { return Grows(calls_); }
+
+ private:
+  const OperatorCallsTable& operators_;
+  std::vector<PhaseMark> marks_;
+  std::vector<BackwardCall> calls_;
+};
+
 }  // namespace
 
 RepeatedBackward FindRepeatedBackward(const Store& store, const ProcessSteps* main,
@@ -67,16 +111,19 @@ RepeatedBackward FindRepeatedBackward(const Store& store, const ProcessSteps* ma
       RepeatFinder(store, *main, marks, links).Repeats(store, main->process);
   StepLookup steps(main);
   std::unordered_set<size_t> again;  // forwards
+  CallSums calls(store, marks.Outermost(main->thread, PhaseKind::kBackward));
   for (size_t i = 0; i < repeats.size(); ++i) {
     const BackwardLink& link = links.links()[i];
     if (!steps.IsSteadyAt(store.operator_calls.start_ns[link.backward.row()])) continue;
     if (links.IsInBackward(link.forward)) return {};
+    calls.Add(link, repeats[i] != 0);
     if (repeats[i] == 0) continue;
     found.cpu_ns += link.own_ns;
     ++found.repeats;
     again.insert(link.forward.row());
   }
   found.functions = again.size();
+  found.grows = calls.grows();
   if (found.repeats == 0 || work.total_ns == 0) return found;
   VisitWork(store, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
     if (!owner.backward || owner.op.IsNone() || !steps.IsSteadyAt(launched_ns)) return;

@@ -6,6 +6,10 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/gradients/unheld_parameters.h"
+#include "analysis/lines/code_samples.h"
+#include "analysis/numbers/time_span.h"
+#include "analysis/phases/phase_marks.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -104,6 +108,60 @@ void UnheldGradients(const RunMeasures& run, Findings* findings) {
                  .diff = "+base_model.requires_grad_(False)  # before the adapters are added\n"}});
 }
 
+namespace {
+
+// "`train` (train.py:46)": what calls backward, by samples of Python; "": not known.
+std::string CallerOfBackward(const RunMeasures& run, const ProcessSteps& main) {
+  const CodeSamples samples(*run.store);
+  if (samples.empty() || OwnerOfLoop(run) != LoopOwner::kProgram) return "";
+  std::vector<TimeSpan> spans;
+  StepLookup steps(&main);
+  for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kBackward)) {
+    if (steps.IsSteadyAt(mark.start_ns)) AddSpan(spans, mark.start_ns, mark.end_ns);
+  }
+  return FunctionTexts(*run.store, samples.During(main.thread, spans), 1);
+}
+
+struct AgainText {
+  std::string title, why, action, diff;
+};
+
+// Of a state that keeps the graph of what came before it.
+AgainText TextOfState() {
+  return {.title = "goes through earlier forwards too",
+          .why =
+              "A state that is carried on (of a recurrent network, of a rollout) holds the graph "
+              "that made it: each backward() goes through its own forward and through all those "
+              "before it, more each time.",
+          .action =
+              "Detach the state before it is carried on (state = state.detach(); of an LSTM "
+              "both tensors), and drop retain_graph=True: each backward() then ends where its "
+              "own forward began. Where gradients are to reach further back, add the losses "
+              "and call backward() once.",
+          .diff =
+              "-loss.backward(retain_graph=True)\n"
+              "+loss.backward()\n"
+              "+state = state.detach()\n"};
+}
+
+AgainText TextOfLosses(const RepeatedBackward& again) {
+  return {.title = "runs " + MeanCountText(again.times()) + " times through the same graph",
+          .why =
+              "Each backward() goes through all that its loss shares with the others, the whole "
+              "trunk again. The gradient of a sum is the sum of the gradients.",
+          .action =
+              "Add the losses, with their weights, and call backward() once. Where each "
+              "loss's own gradient is asked for (PCGrad, GradNorm, MGDA), take it where they "
+              "part: torch.autograd.grad(loss, features, retain_graph=True), and "
+              "features.backward() of the sum.",
+          .diff =
+              "-for loss, weight in zip(losses, weights): (weight * "
+              "loss).backward(retain_graph=True)\n"
+              "+sum(weight * loss for loss, weight in zip(losses, weights)).backward()\n"};
+}
+
+}  // namespace
+
 void RepeatedBackwards(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
@@ -115,30 +173,22 @@ void RepeatedBackwards(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       (run.gpu.empty() ? again_ns : WithoutWorkNs(run, again_ns, cpu_ns)) * kRepeatedBackwardGain;
   if (std::max(again_ns, gain_ns) < kRepeatedBackward * step_ns) return;
+  const AgainText text = again.grows ? TextOfState() : TextOfLosses(again);
+  const std::string caller = CallerOfBackward(run, *main);
   findings->push_back(
-      {.title = "Backward runs " + MeanCountText(again.times()) +
-                " times through the same graph, " + PercentOf(again_ns / step_ns) +
-                " of a step again",
+      {.title = (caller.empty() ? "Backward " : caller + ": backward ") + text.title + ", " +
+                PercentOf(again_ns / step_ns) + " of a step again",
        .seen = MeanCountText(double(again.functions) / steps) + " backward functions a step run " +
                MeanCountText(again.times()) +
-               " times for the same forward (retain_graph=True); all but the "
+               " times on average for the same forward (retain_graph=True); all but the "
                "first of these take " +
                TimeOf(again_ns) + (run.gpu.empty() ? "" : " of the GPU") + " a step.",
-       .why =
-           "Each backward() goes through all that its loss shares with the others, the whole trunk "
-           "again. The gradient of a sum is the sum of the gradients.",
-       .action =
-           "Add the losses, with their weights, and call backward() once. Where each loss's own "
-           "gradient is asked for (PCGrad, GradNorm, MGDA), take it where they part: "
-           "torch.autograd.grad(loss, features, "
-           "retain_graph=True), and features.backward() of the sum.",
+       .why = text.why,
+       .action = text.action,
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kRepeatedBackwardUncertainty,
        .evidence = {{.kind = "phase", .name = "backward", .per_step_ns = again_ns}},
-       .patch = {.diff =
-                     "-for loss, weight in zip(losses, weights): (weight * "
-                     "loss).backward(retain_graph=True)\n"
-                     "+sum(weight * loss for loss, weight in zip(losses, weights)).backward()\n"}});
+       .patch = {.diff = text.diff}});
 }
 
 }  // namespace batchlight::advice

@@ -30,6 +30,26 @@ class TwoTasks {
     Add("MulBackward0", sequence_, kMs, true);
     sequence_ -= 1;
   }
+  // As many forwards of the trunk alone as have been, the last first; each gives its state to the
+  // next.
+  void BackwardThrough(int windows) {
+    build_.Phase(thread_, Phase::kBackward, "backward", at_, at_ + windows * 4 * kMs);
+    build_.store().python_samples.Append({.start_ns = at_,
+                                          .end_ns = at_ + windows * 4 * kMs - 1000,
+                                          .thread = thread_,
+                                          .python_stack = PythonStackId::At(0),
+                                          .samples = 4});
+    for (int back = 0; back < windows; ++back)
+      Add("AddmmBackward0", sequence_ - back, 4 * kMs, true);
+  }
+  void Window() { Add("aten::linear", ++sequence_, 2 * kMs, false); }
+  void NameCaller() {
+    build_.store().python_frames.Append({.file = build_.Text("/home/u/train.py"),
+                                         .function = build_.Text("windows"),
+                                         .first_line = 40,
+                                         .line = 46});
+    build_.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  }
   void Step(const char* name = "Optimizer.step#SGD.step") {
     build_.Phase(thread_, Phase::kOptimizerStep, name, at_, at_ + kMs);
     at_ += kMs;
@@ -74,6 +94,41 @@ TEST(RepeatedBackward, ATrunkThatEachLossGoesThroughIsNamed) {
     EXPECT_NEAR(found->gain_ns, 0.95 * 4 * kMs, 0.3 * kMs) << found->seen;
     EXPECT_NE(found->action.find("(PCGrad, GradNorm, MGDA), take it"), std::string::npos) << gpu;
   }
+}
+
+// A text in windows: the state of one goes into the next with the graph that made it.
+TEST(RepeatedBackward, AStateThatKeepsItsGraphIsToBeDetached) {
+  TwoTasks loop;
+  loop.NameCaller();
+  for (int i = 0; i < 30; ++i) {
+    for (int window = 1; window <= 4; ++window) {
+      loop.Window();
+      loop.BackwardThrough(window);
+    }
+    loop.Step();
+  }
+  const Finding* found = loop.Find();
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`windows` (train.py:46): backward goes through earlier forwards"),
+            0u)
+      << found->title;
+  EXPECT_EQ(found->action.find("Detach the state"), 0u) << found->action;
+  EXPECT_NEAR(found->gain_ns, 0.95 * 6 * 4 * kMs, 0.5 * kMs);
+}
+
+// Heads that are called one after the other share a trunk: nothing grows.
+TEST(RepeatedBackward, HeadsBehindEachOtherAreNoState) {
+  TwoTasks loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.Forward();
+    loop.Backward({1, 0});
+    loop.Backward({2, 0});
+    loop.Backward({2, 0});
+    loop.Step();
+  }
+  const Finding* found = loop.Find();
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->action.find("Add the losses"), 0u) << found->action;
 }
 
 TEST(RepeatedBackward, OneBackwardOfTheSumIsNone) {
