@@ -106,6 +106,50 @@ TEST(BadLoops, CheckpointsStall) {
       << ShortGainText(*found);
 }
 
+// One number everywhere: the last save, behind the last step, is one of the stage's too.
+TEST(BadLoops, CheckpointsAreCountedAsTheirStageIs) {
+  for (const char* function : {"save", "ModelCheckpoint.on_train_batch_end"}) {
+    Steps steps;
+    StoreBuilder& build = steps.build();
+    build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                        .function = build.Text(function),
+                                        .first_line = 70,
+                                        .line = 77});
+    build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+    build.store().processes.end_ns[0] = 500 * kMs;
+    steps.Call(Phase::kPythonStart, "python start", 0, 0);
+    int64_t at_ns = 0;
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 10; ++i, at_ns += 10 * kMs) steps.Step(10 * kMs, [](int64_t, int64_t) {});
+      const auto save = [&](int64_t start, int64_t end) {
+        steps.Call(Phase::kCheckpoint, "torch.save", start, end);
+        build.store().python_samples.Append({.start_ns = start,
+                                             .end_ns = end,
+                                             .thread = steps.thread(),
+                                             .python_stack = PythonStackId::At(0),
+                                             .samples = 4});
+      };
+      if (round < 2) {
+        steps.Step(50 * kMs, [&](int64_t start, int64_t end) { save(start + 9 * kMs, end); });
+        at_ns += 50 * kMs;
+      } else {
+        save(at_ns, at_ns + 41 * kMs);
+      }
+    }
+    const std::vector<Finding> findings = steps.Findings();
+    const Finding* found = testing::FindRule(findings, "checkpoint-stall");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->seen.find("3 checkpoints took 41.0 ms each"), 0u) << found->seen;
+    EXPECT_NEAR(found->run_gain_ns, 0.92 * 2 * 41.0 * kMs, 3 * kMs);
+    if (function == std::string_view("save")) {
+      EXPECT_EQ(found->title, "`save` (train.py:77): saving checkpoints stalls training");
+    } else {
+      EXPECT_EQ(found->title, "`ModelCheckpoint`: saving checkpoints stalls training");
+      EXPECT_NE(found->action.find("every_n_train_steps"), std::string::npos) << found->action;
+    }
+  }
+}
+
 TEST(BadLoops, CompilesAgain) {
   Steps steps;
   steps.Even(15);

@@ -103,7 +103,8 @@ void StretchSavesOf(const Store& store, ThreadId thread, const std::vector<Phase
   int64_t done_ns = INT64_MIN;
   for (PhaseMark* save : saves) {
     const int64_t most_ns = kMostAroundSave * (save->end_ns - save->start_ns);
-    const int64_t last_ns = std::max(neighbours.LastBefore(save->start_ns), done_ns);
+    int64_t last_ns = neighbours.LastBefore(save->start_ns);
+    if (last_ns != INT64_MIN) last_ns = std::max(last_ns, done_ns);
     const int64_t next_ns = neighbours.NextAfter(save->end_ns);
     if (last_ns != INT64_MIN && save->start_ns - last_ns <= most_ns) save->start_ns = last_ns;
     if (next_ns != INT64_MAX && next_ns - save->end_ns <= most_ns) {

@@ -100,5 +100,18 @@ TEST(SaveSpans, TheBeginAndEndOfARangeSayNothingOfTheFile) {
   EXPECT_EQ(loop.Found(), (std::vector<TimeSpan>{{120, 220}}));
 }
 
+// What lies between two saves is silent here, but a call begins in it.
+TEST(SaveSpans, ASaveInsideOfACallDoesNotReachToTheOneBefore) {
+  Loop loop;
+  loop.Iterate(0);
+  loop.Save(10, 100, 70);
+  loop.build().Range(loop.thread(), "step", 250, 500);
+  loop.Save(20, 100, 180);  // from 260
+  loop.Iterate(0);
+  const std::vector<TimeSpan> found = loop.Found();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1], (TimeSpan{260, 360}));
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -1,8 +1,12 @@
 #include <string>
+#include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/stages/stages.h"
 #include "analysis/steps/loop_span.h"
 
 namespace batchlight::advice {
@@ -11,6 +15,7 @@ namespace {
 struct Saves {
   uint64_t count = 0;
   int64_t total_ns = 0;
+  std::vector<TimeSpan> spans;
   bool by_torch = true;  // torch.save alone, called by the program's own loop
 };
 
@@ -26,6 +31,7 @@ Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
     ++saves.count;
     saves.by_torch = saves.by_torch && store.Text(mark.name) == "torch.save";
     saves.total_ns += mark.end_ns - mark.start_ns;
+    AddSpan(saves.spans, mark.start_ns, mark.end_ns);
   }
   return saves;
 }
@@ -39,6 +45,45 @@ Patch SaveBeside(const RunMeasures& run) {
               std::string(run.gpu.empty() ? "" : ".cpu()") +
               ".clone() for key, value in state.items()}\n"
               "+threading.Thread(target=torch.save, args=(copy, path)).start()\n"};
+}
+
+// "46 checkpoints took 161 ms each": all of the run, as the table of its stages counts them.
+std::string CheckpointsText(const RunMeasures& run, const Saves& saves) {
+  const ProcessStages* stages = run.stages.Main();
+  const StageTotal* all = stages == nullptr ? nullptr : stages->Of(StageKind::kCheckpoint);
+  const uint64_t count = all == nullptr ? saves.count : all->count;
+  const int64_t total_ns = all == nullptr ? saves.total_ns : all->total_ns;
+  return std::to_string(count) + (count == 1 ? " checkpoint took " : " checkpoints took ") +
+         TimeOf(double(total_ns) / double(count)) + (count == 1 ? "" : " each");
+}
+
+// Who saves, and how that one is told to do so less often.
+struct Saver {
+  std::string name;  // "`save` (train.py:50)"; "": not known
+  std::string less_often = "save less often";
+};
+
+Saver FindSaver(const RunMeasures& run, const ProcessSteps& main, const Saves& saves) {
+  const CodeSamples samples(*run.store);
+  for (const auto& [function, ns] : samples.OnStacks(main.thread, saves.spans)) {
+    if (function.second.starts_with("ModelCheckpoint.")) {
+      return {.name = "`ModelCheckpoint`",
+              .less_often =
+                  "save less often (Lightning: "
+                  "ModelCheckpoint(every_n_train_steps=N) with a larger N, or "
+                  "every_n_epochs)"};
+    }
+  }
+  switch (OwnerOfLoop(run)) {
+    case LoopOwner::kTransformers:
+      return {.name = "",
+              .less_often = "save less often (TrainingArguments(save_steps=N) with a larger N)"};
+    case LoopOwner::kLightning:
+      return {};
+    case LoopOwner::kProgram:
+      break;
+  }
+  return {.name = FunctionTexts(*run.store, samples.During(main.thread, saves.spans), 1)};
 }
 
 }  // namespace
@@ -65,14 +110,17 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
   const auto all_ns = double(saves.total_ns);
   if (each_ns < kCheckpointStep * double(main->duration.median)) return;
   if (all_ns < kCheckpointShare * MeanStepNs(run) * double(main->steps.size())) return;
+  const Saver saver = FindSaver(run, *main, saves);
   findings->push_back(
-      {.title = "Saving checkpoints stalls training",
-       .seen = std::to_string(saves.count) + " checkpoints took " + TimeOf(each_ns) +
-               " each, while a step takes " + TimeOf(double(main->duration.median)) + ".",
+      {.title = saver.name.empty() ? "Saving checkpoints stalls training"
+                                   : saver.name + ": saving checkpoints stalls training",
+       .seen = CheckpointsText(run, saves) + ", while a step takes " +
+               TimeOf(double(main->duration.median)) + ".",
        .why = "The loop waits until the file is written.",
        .action = "Copy the state" + std::string(run.gpu.empty() ? "" : " to the CPU") +
                  " and write it in another thread or process "
-                 "(torch.distributed.checkpoint.async_save), or save less often.",
+                 "(torch.distributed.checkpoint.async_save), or " +
+                 saver.less_often + ".",
        .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
        .run_gain_ns = all_ns * kCheckpointGain,
        .run_uncertainty_ns = all_ns * kCheckpointUncertainty,

@@ -177,12 +177,13 @@ void DoublePrecision(const RunMeasures& run, Findings* findings) {
        .why = std::string("Numbers of 64 bits take twice the memory and ") +
               (has_gpu ? "at least twice" : "about twice") +
               " the arithmetic of 32 bits, which training hardly ever needs.",
-       .action = "Train in float32: convert the data (NumPy makes float64: x.astype(\"float32\"), "
-                 "tensor.float()) rather than the model, and leave torch.set_default_dtype alone.",
+       .action = "Train in float32: take out what makes the model float64 (.double(), "
+                 "dtype=torch.float64, torch.set_default_dtype), and convert the data (NumPy makes "
+                 "float64: x.astype(\"float32\"), tensor.float()).",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kDoubleUncertainty,
        .evidence = {{.kind = "setting", .name = "float64 parameters"}},
-       .patch = {.place = RecordedPlace(run, "site.optimizer"),
+       .patch = {.place = "",
                  .diff = "-model = model.double()\n"
                          "+model, x = model.float(), x.float()\n"}});
 }
