@@ -1,5 +1,6 @@
 #include "analysis/cpu/usage.h"
 
+#include <algorithm>
 #include <map>
 
 #include "analysis/cpu/usage_looks.h"
@@ -82,7 +83,7 @@ std::vector<ProcessUse> SumProcessUse(const Store& store, TimeSpan within) {
 MachineUse SumMachineUse(const Store& store, TimeSpan within) {
   const MachineUsageTable& looks = store.machine_usage;
   MachineUse use;
-  double processor_ns = 0;
+  std::map<uint32_t, double> by_processors;  // ns
   VisitLooks(
       store, looks, [](size_t) { return 0; },
       [&](int, size_t before, size_t row) {
@@ -90,7 +91,8 @@ MachineUse SumMachineUse(const Store& store, TimeSpan within) {
         // Of other processors than before, nothing can be told.
         if (part.empty() || looks.processors[before] != looks.processors[row]) return;
         use.looked_ns += part.inside_ns();
-        processor_ns += part.inside_ns() * looks.processors[row];
+        use.processor_ns += part.inside_ns() * looks.processors[row];
+        by_processors[looks.processors[row]] += part.inside_ns();
         part.Add(looks.busy_ns, before, row, use.busy_ns);
         part.Add(looks.stolen_ns, before, row, use.stolen_ns);
         part.Add(looks.tool_ns, before, row, use.tool_ns);
@@ -105,7 +107,10 @@ MachineUse SumMachineUse(const Store& store, TimeSpan within) {
                                         ? available
                                         : std::min(use.least_available_bytes, available);
       });
-  if (use.looked_ns > 0) use.processors = processor_ns / use.looked_ns;
+  const auto longest =
+      std::max_element(by_processors.begin(), by_processors.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (longest != by_processors.end()) use.processors = longest->first;
   for (const ProcessUse& process : SumProcessUse(store, within)) {
     use.program_ns += process.user_ns + process.system_ns;
   }

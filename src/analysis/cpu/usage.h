@@ -37,8 +37,9 @@ struct ProcessUse {
 
 // Of the machine: all times are sums over the processors that the program may run on.
 struct MachineUse {
-  double looked_ns = 0;  // wall time; 0: not known
-  double processors = 0;
+  double looked_ns = 0;     // wall time; 0: not known
+  double processors = 0;    // a whole number, that of most of the time: imports may pin a thread
+  double processor_ns = 0;  // that they had
   double busy_ns = 0;
   double stolen_ns = 0;        // by the hypervisor
   double program_ns = 0;       // of the program's processes
@@ -54,9 +55,7 @@ struct MachineUse {
   double OthersNs() const { return std::max(0.0, busy_ns - program_ns - tool_ns); }
   // Processors on average.
   double Processors(double ns) const { return looked_ns > 0 ? ns / looked_ns : 0; }
-  double BusyShare() const {
-    return processors > 0 ? (Processors(busy_ns) + Processors(stolen_ns)) / processors : 0;
-  }
+  double BusyShare() const { return processor_ns > 0 ? (busy_ns + stolen_ns) / processor_ns : 0; }
   double ThrottledShare() const { return periods > 0 ? throttled_periods / periods : 0; }
 };
 

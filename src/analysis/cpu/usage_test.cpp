@@ -129,6 +129,17 @@ TEST_F(Usage, OfOtherProcessorsNothingIsTold) {
   EXPECT_EQ(use.busy_ns, 1.0 * kSecond);
 }
 
+// An import pins the thread for a moment; the machine line says 4.
+TEST_F(Usage, TheProcessorsAreThoseOfMostOfTheTime) {
+  LookAtMachine(0, 0, 4);
+  LookAtMachine(10, 20, 4);
+  LookAtMachine(11, 1, 1);
+  LookAtMachine(12, 2, 1);
+  const MachineUse use = SumMachineUse(store_);
+  EXPECT_EQ(use.processors, 4);
+  EXPECT_NEAR(use.BusyShare(), 21.0 / 41, 1e-9);
+}
+
 TEST_F(Usage, WithoutLooksNothingIsKnown) {
   EXPECT_TRUE(SumProcessUse(store_).empty());
   EXPECT_EQ(SumMachineUse(store_).looked_ns, 0);

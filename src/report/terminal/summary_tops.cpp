@@ -82,10 +82,13 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   auto gpu = [&](const OperatorRow& row) {
     return steps ? row.gpu_per_step_ns : double(row.gpu_ns);
   };
-  // From steady steps too, because the first calls load libraries and pick kernels.
+  // Own time as the rest of the table: an optimizer's step may call forward and backward (a
+  // closure, Lightning's). From steady steps too, because the first calls load libraries and pick
+  // kernels.
   auto average = [&](const OperatorRow& row) {
-    return steps && row.calls_per_step > 0 ? row.total_per_step_ns / row.calls_per_step
-                                           : row.average_ns();
+    return steps && row.calls_per_step > 0
+               ? row.self_per_step_ns / row.calls_per_step
+               : double(row.self_ns) / double(std::max<uint64_t>(1, row.calls));
   };
   std::erase_if(top, [&](const OperatorRow& row) { return own(row) <= 0 && gpu(row) <= 0; });
   if (top.empty()) return;
