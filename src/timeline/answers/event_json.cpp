@@ -146,14 +146,25 @@ json LinksOf(const Timeline& timeline, const Links& links, uint32_t ref) {
   return out;
 }
 
-json StepOf(const Timeline& timeline, const EventPlace& place, int64_t time_ns) {
+// A sampled call is drawn from the look before the first that saw it.
+constexpr int64_t kBetweenLooksNs = 10'000'000;
+
+// A moment early in the event at which it surely went on.
+int64_t SeenNs(const Events& events, uint32_t ref, TrackKind kind) {
+  const int64_t start_ns = events.Start(ref);
+  if (kind != TrackKind::kPython) return start_ns;
+  return start_ns + std::min((events.End(ref) - start_ns) / 2, kBetweenLooksNs);
+}
+
+json StepOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
   if (place.track == kNoRef) return nullptr;
-  const int32_t group = timeline.tracks()[place.track].group;
+  const Track& track = timeline.tracks()[place.track];
+  const int32_t group = track.group;
   if (group < 0) return nullptr;
   const ProcessSteps* process =
       timeline.steps().Of(timeline.groups()[static_cast<size_t>(group)].process);
   if (process == nullptr) return nullptr;
-  const size_t row = StepLookup::Around(process->steps, time_ns);
+  const size_t row = StepLookup::Around(process->steps, SeenNs(timeline.events(), ref, track.kind));
   if (row == StepLookup::kNone) return nullptr;
   const Step& step = process->steps[row];
   return {{"number", step.number}, {"from", step.start_ns}, {"to", step.end_ns}};
@@ -197,7 +208,7 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["row"] = ref - table.first_ref;
   out["title"] = table.title;
   out["open"] = events.IsOpen(ref);
-  out["step"] = StepOf(timeline, place, events.Start(ref));
+  out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);

@@ -8,7 +8,7 @@ import {PageSearch} from "./page_search";
 import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
-import {stepAt, stepsOf} from "./steps";
+import {seenAt, stepAt, stepsOf} from "./steps";
 import type {Source} from "./source";
 import {CallError} from "./source";
 import {itemsIn} from "./view_query";
@@ -100,7 +100,7 @@ export class PageSource implements Source {
     const of = tableOf(this.run, ref);
     const track = this.run.tracks.find(({id}) => id === found.track);
     const steps = track && stepsOf(this.run, track.group);
-    const i = stepAt(steps, found.from);
+    const i = stepAt(steps, seenAt(found, track?.kind));
     const step =
       steps && i >= 0 ? {number: steps.number[i], from: steps.from[i], to: steps.to[i]} : null;
     return {

@@ -74,6 +74,20 @@ export function stepAt(steps: StepsInfo|undefined, time: number): number {
   return i < steps.from.length && steps.from[i] <= time ? i : -1;
 }
 
+// A sampled call is drawn from the look before the first that saw it.
+const kBetweenLooksNs = 10e6;
+
+// A moment early in an event, on a track of this kind, at which it surely went on.
+export function seenAt({from, to}: {from: number; to: number}, kind: string|undefined): number {
+  return kind === "python" ? from + Math.min((to - from) / 2, kBetweenLooksNs) : from;
+}
+
+// When an event begins in its step.
+export function startInStep(event: number, step: number, time: (ns: number) => string): string {
+  return event < step ? `${time(step - event)} before its start`
+                      : `${time(event - step)} after its start`;
+}
+
 // The steps of the process that a group is, or is in; undefined: it trains nothing.
 export function stepsOf({steps, groups}: RunAnswer, group: number): StepsInfo|undefined {
   for (const id of groupsAround(groups, group)) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RunAnswer} from "./protocol";
-import {searchedStep, typicalSteps} from "./steps";
+import {searchedStep, seenAt, startInStep, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -40,4 +40,14 @@ test("a search may be for a step", () => {
     assert.equal(searchedStep(text), 28, text);
   for (const text of ["28", "step", "step 28 x", "optimizer.step 28"])
     assert.equal(searchedStep(text), undefined, text);
+});
+
+test("a sampled call is of the step in which it was seen", () => {
+  const nap = {from: 98e6, to: 350e6};
+  assert.equal(seenAt(nap, "python"), 108e6);
+  assert.equal(seenAt({from: 98e6, to: 102e6}, "python"), 100e6);
+  assert.equal(seenAt(nap, "thread"), 98e6);
+  const text = (ns: number): string => `${ns / 1e6} ms`;
+  assert.equal(startInStep(98e6, 100e6, text), "2 ms before its start");
+  assert.equal(startInStep(100e6, 100e6, text), "0 ms after its start");
 });

@@ -2,7 +2,7 @@
 import {h, longName} from "../../dom";
 import {bytes, count, nthLongest, percent, plural, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
-import {stepTitle} from "../data/steps";
+import {startInStep, stepTitle} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
@@ -120,7 +120,7 @@ export class EventPanel {
     ];
     if (event.step)
       rows.push(
-        ["step", `${event.step.number}, ${time(event.from - event.step.from)} after its start`]);
+        ["step", `${event.step.number}, ${startInStep(event.from, event.step.from, time)}`]);
     // The causes of a gap make it up, so that it has no time of its own.
     if (event.children && event.children.count > 0 && event.table !== "gpu_idle") {
       const {count: inside, self} = event.children;
