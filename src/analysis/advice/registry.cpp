@@ -83,7 +83,8 @@ FindingRank RankOf(const Finding& finding) {
 
 // What every eager program is told stands above causes of a program's own by what it surely gains.
 double ShareInOrder(const Finding& finding) {
-  if (finding.rule != "unfused-pointwise" || finding.gain_ns <= 0) return finding.run_share;
+  const bool of_all = finding.rule == "unfused-pointwise" || finding.rule == "launch-bound";
+  if (!of_all || finding.gain_ns <= 0) return finding.run_share;
   return finding.run_share * (1 - finding.uncertainty_ns / finding.gain_ns);
 }
 

@@ -102,6 +102,33 @@ TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
   EXPECT_TRUE(own.patch.diff.empty());
 }
 
+// What recording adds to 350 operators a step makes the gain of a graph uncertain, and a graph is
+// what any such loop is told.
+TEST(OptimizerRules, FusingIsToldBeforeAGraphThatMaySaveLess) {
+  StoreBuilder build;
+  build.Property("cost.range_ns", "50.0");
+  build.Property("cost.operator_ns", "2500.0");
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs - 1000);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at + 3 * kMs,
+                at + 9 * kMs);
+    for (int64_t k = 0; k < 350; ++k) {
+      const int64_t start = at + 100'000 + k * 25'000;
+      build.Operator(thread, "aten::add", start, start + 20'000);
+      build.Kernel(thread, "vectorized_elementwise_kernel", start + 4000, start + 9000,
+                   start + 11'000);
+    }
+  }
+  const Store store = build.Build();
+  const std::vector<Finding> findings = BuildOverview(store).findings;
+  ASSERT_GE(findings.size(), 2u);
+  ASSERT_NE(testing::FindRule(findings, "launch-bound"), nullptr);
+  EXPECT_GT(testing::FindRule(findings, "launch-bound")->gain_ns, findings[0].gain_ns);
+  EXPECT_EQ(findings[0].rule, "unfused-optimizer");
+}
+
 TEST(OptimizerRules, GroupsOfEqualOptionsAreToldBeforeFusing) {
   const std::vector<Finding> many = AllOnGpu("Optimizer.step#Adam.step", false, "161 2");
   const Finding* found = testing::FindRule(many, "optimizer-groups");
