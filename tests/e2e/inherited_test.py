@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import LONG_S, InFolder  # noqa: E402
+from recorded import BATCHLIGHT, LONG_S, InFolder  # noqa: E402
 
 PROFILE = ("profile", "--pytorch=none", "-f", "-o", "run")
 
@@ -59,6 +59,20 @@ class WhatTheProgramInherits(InFolder):
         tool.send_signal(signal.SIGTERM)
         self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
         tool.stdout.close()
+
+    def test_standard_ones_that_are_closed_are_closed_in_the_program(self):
+        """A daemon's starter closes them. What the tool opened in their place was let go of as one of them."""
+        script = 'for i in 0 1 2; do [ -e /proc/$$/fd/$i ] && open=$open$i; done; echo "$open" > seen; exit 5'
+        for closed in ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                words = [BATCHLIGHT, *PROFILE, "sh", "-c", script]
+                starter = 'exec "$@" ' + " ".join("%d>&-" % fd for fd in closed)
+                done = subprocess.run(["sh", "-c", starter, "sh", *words], cwd=self.folder, env=self.environment,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      timeout=LONG_S)
+                self.assertEqual(done.returncode, 5)
+                self.assertEqual(self.text("seen").strip(), "".join(str(fd) for fd in (0, 1, 2) if fd not in closed))
+                os.remove(self.path("seen"))
 
     def test_what_the_tool_prints_there_comes_behind_it(self):
         tool = self.start("echo first; cat /dev/null", "-t", "osrt", "--stats=true", stdout=subprocess.PIPE)

@@ -106,7 +106,8 @@ void SignalRelay::EndIfAsked() const {
   sigset_t waiting;
   sigpending(&waiting);
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
-    if (AsksToEnd(signal) && sigismember(&waiting, signal) == 1) kill(program_, signal);
+    if (!AsksToEnd(signal) && signal != SIGQUIT) continue;
+    if (sigismember(&waiting, signal) == 1) kill(program_, signal);
   }
 }
 

@@ -18,9 +18,20 @@ void PutNullAt(int fd) {
   close(null_fd);
 }
 
+// What the tool opens would else be in the place of a standard one that is closed, and be let go of
+// as one. The program has it closed all the same.
+void OccupyClosed() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    const int lowest = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (lowest > fd) close(lowest);
+  }
+}
+
 }  // namespace
 
 InheritedDescriptors::InheritedDescriptors() {
+  OccupyClosed();
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
   if (folder == nullptr) return;
   while (const dirent* entry = readdir(folder.get())) {
