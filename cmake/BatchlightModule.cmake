@@ -4,8 +4,8 @@
 # A folder of src/ as a static library `bl_store` and, when tests are on, one test program
 # `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
 # test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer), SANITIZE_ADDRESS to
-# those of AddressSanitizer alone: what links all analyses takes too long to compile twice. HOT: what runs
-# for each event, and is slower at -O1, which a release build gives all other sources. A large module has
+# those of AddressSanitizer alone: what links all analyses takes too long to compile twice. HOT: what is
+# measurably slower at -O1, which a release build gives all other sources. A large module has
 # rooms: folders whose sources and tests belong to it, listed by batchlight_room in each.
 add_custom_target(sanitizer_tests)
 

@@ -9,7 +9,7 @@ Status Contain(const std::string& work, const std::function<Status()>& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return OutputError(work + ": out of memory");
+    return OutputError(work + ": " + std::string(kNoMemory));
   } catch (const std::exception& error) {
     return OutputError(work + ": " + error.what());
   }

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "base/status.h"
 
 namespace batchlight {
 
+constexpr std::string_view kNoMemory = "out of memory";
+
 // What body() returns; an error (kOutput) if it ends by an exception. `work` is named in the error:
-// "sealing run.batchlight".
+// "sealing run.batchlight". Without memory the error ends with kNoMemory.
 Status Contain(const std::string& work, const std::function<Status()>& body);
 
 }  // namespace batchlight

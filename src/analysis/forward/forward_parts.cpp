@@ -362,10 +362,12 @@ class PartsFinder {
       if (steps.IsSteadyAt(mark.start_ns)) all_ns += mark.end_ns - mark.start_ns;
     }
     for (const BackwardLink& link : links.links()) {
-      if (steps.IsSteadyAt(operators_.start_ns[link.backward.row()])) linked_ns += link.own_ns;
+      const size_t row = link.backward.row();
+      if (store_.ProcessOf(operators_.thread[row]) != main_.process) continue;
+      if (steps.IsSteadyAt(operators_.start_ns[row])) linked_ns += link.own_ns;
     }
-    if (linked_ns <= 0) return 1;
-    return std::clamp(double(all_ns) / double(linked_ns), 1.0, kMostOfLinked);
+    const double of_linked = linked_ns > 0 ? double(all_ns) / double(linked_ns) : 1;
+    return of_linked > 1 && of_linked <= kMostOfLinked ? of_linked : 1;
   }
 
   void AddWork(const Attribution& work, std::span<ForwardPart* const> parts) const {

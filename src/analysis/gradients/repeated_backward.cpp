@@ -114,6 +114,8 @@ RepeatedBackward FindRepeatedBackward(const Store& store, const ProcessSteps* ma
   CallSums calls(store, marks.Outermost(main->thread, PhaseKind::kBackward));
   for (size_t i = 0; i < repeats.size(); ++i) {
     const BackwardLink& link = links.links()[i];
+    if (store.ProcessOf(store.operator_calls.thread[link.backward.row()]) != main->process)
+      continue;
     if (!steps.IsSteadyAt(store.operator_calls.start_ns[link.backward.row()])) continue;
     if (links.IsInBackward(link.forward)) return {};
     calls.Add(link, repeats[i] != 0);

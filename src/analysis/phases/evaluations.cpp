@@ -209,15 +209,13 @@ class ThreadEvaluations {
     }
   }
 
-  // The last metric that was read between its last call and what the loop does next.
+  // The first metric that was read behind its last call, before what the loop does next.
   int64_t MeasuredNs(const Stretch& stretch) const {
     const size_t next = stretch.last + 1;
     const int64_t until_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
-    const auto behind = std::lower_bound(metrics_.begin(), metrics_.end(), until_ns);
-    if (behind == metrics_.begin() || *(behind - 1) < events_[stretch.last].start_ns) {
-      return INT64_MIN;
-    }
-    return *(behind - 1);
+    const auto read =
+        std::lower_bound(metrics_.begin(), metrics_.end(), events_[stretch.last].end_ns);
+    return read == metrics_.end() || *read >= until_ns ? INT64_MIN : *read;
   }
 
   bool HasLoss(int64_t from_ns, int64_t to_ns) const {
@@ -276,9 +274,9 @@ class ThreadEvaluations {
   // One call with gradients off, in train mode, of which no number is read is a look at the model
   // (a picture, a sample).
   static bool IsLongEnough(const Stretch& stretch) {
-    return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2 ||
-           stretch.measured_ns != INT64_MIN;
+    return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2 || IsMeasured(stretch);
   }
+  static bool IsMeasured(const Stretch& stretch) { return stretch.measured_ns != INT64_MIN; }
 
   // The event that opens the stretch: the switch to eval mode or the loader's start before its
   // first call, else the loading of its first batch, else that call.
@@ -314,7 +312,7 @@ class ThreadEvaluations {
     } else {
       const int64_t after_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
       end_ns = std::min(std::max(after_ns, end_ns), end_ns + usual_ns);
-      end_ns = std::max(end_ns, stretch.measured_ns);
+      if (stretch.calls == 1) end_ns = std::max(end_ns, stretch.measured_ns);
     }
     return {start_ns, end_ns};
   }

@@ -21,8 +21,14 @@ class Loop {
   }
 
   // A call of a module; `mode` as recorded: "", "no_grad", "eval", "eval, no_grad".
-  void Call(std::string_view path, std::string_view mode = "", int64_t ns = 30) {
+  // `reads`: an operator inside of it, of which Python reads a number.
+  void Call(std::string_view path, std::string_view mode = "", int64_t ns = 30,
+            std::string_view reads = "") {
     build_.Module(thread_, path, "Net", at_, at_ + ns);
+    if (!reads.empty()) {
+      build_.Operator(thread_, reads, at_ + 5, at_ + 8);
+      build_.Operator(thread_, "aten::item", at_ + 9, at_ + 10);
+    }
     if (!mode.empty()) {
       build_.Phase(thread_, Phase::kEvaluationCall, mode, at_ + 1, at_ + ns - 1);
     }
@@ -311,6 +317,12 @@ TEST(Validation, IsASingleCallWhoseErrorIsRead) {
     pictures.Read("aten::clamp");
   }
   EXPECT_TRUE(pictures.Found().empty());
+  Loop counts;  // its forward reads how many are masked
+  for (int i = 0; i < 30; ++i) {
+    counts.Train();
+    if (i % 10 == 9) counts.Call("Net", "no_grad", 30, "aten::sum");
+  }
+  EXPECT_TRUE(counts.Found().empty());
 }
 
 TEST(Validation, IsNotWhatAProgramDoesThatOnlyInfers) {

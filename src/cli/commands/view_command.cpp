@@ -156,7 +156,7 @@ Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiCon
   return {};
 }
 
-// No exception of this thread comes to main(), which would say that memory ran out.
+// No exception of this thread comes to main(), which would tell of it.
 Status ReadContained(const ViewFlags& options, serve::Opening& opening,
                      serve::ApiContext& context) {
   bool is_over = false;
@@ -165,7 +165,8 @@ Status ReadContained(const ViewFlags& options, serve::Opening& opening,
     is_over = true;
     return read;
   });
-  return is_over ? status : InputError(status.message() + ". " + kWhatToDoForMemory);
+  if (is_over || !status.message().ends_with(kNoMemory)) return status;
+  return InputError(status.message() + ". " + kWhatToDoForMemory);
 }
 
 // Reading beside the server, which shows how far it has come.

@@ -341,7 +341,8 @@ bool IsHandOver(const RunMeasures& run, const ProcessSteps& main,
   finding->action =
       "Load in the training process: DataLoader(..., num_workers=0). Samples as cheap as these "
       "need no workers, and faster or more workers do not help.";
-  finding->gain_ns = (taking_ns - batches.making_ns) * kDataWaitGain;
+  const double pinning_ns = PinnedBytesPerStep(run) / kPinningRate;  // by the loop itself then
+  finding->gain_ns = std::max(0.0, taking_ns - batches.making_ns - pinning_ns) * kDataWaitGain;
   finding->uncertainty_ns = finding->gain_ns * kHandOverUncertainty;
   finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
                     .diff =

@@ -57,7 +57,9 @@ bool IsInLoader(const Store& store, PythonStackId stack, std::string_view file,
     const PythonFrameId frame = store.python_stacks.frame[stack.row()];
     if (frame.IsNone()) continue;
     const PythonFramesRow place = store.python_frames.Row(frame.row());
-    if (store.Text(place.function).ends_with(function) && store.Text(place.file).ends_with(file))
+    // Before Python 3.11 a function's name is without its class.
+    const std::string_view name = store.Text(place.function);
+    if (name.substr(name.rfind('.') + 1) == function && store.Text(place.file).ends_with(file))
       return true;
   }
   return false;
@@ -121,15 +123,14 @@ bool IsLoaderWorker(const Store& store, size_t process, ProcessId training) {
 }
 
 std::vector<ProcessId> WorkersOfSteps(const Store& store, const ProcessSteps& main) {
-  std::vector<ProcessId> workers;
+  std::vector<ProcessId> workers, all;
   const std::vector<Iterators> iterators = IteratorsOf(store, main);
   for (size_t i = 0; i < store.processes.size(); ++i) {
-    if (IsLoaderWorker(store, i, main.process) &&
-        WorksForSteps(iterators, store.processes.start_ns[i])) {
-      workers.push_back(ProcessId::At(i));
-    }
+    if (!IsLoaderWorker(store, i, main.process)) continue;
+    all.push_back(ProcessId::At(i));
+    if (WorksForSteps(iterators, store.processes.start_ns[i])) workers.push_back(all.back());
   }
-  return workers;
+  return workers.empty() ? all : workers;  // steps have some, though few of the first are steady
 }
 
 int CountInMiddle(const Store& store, const ProcessSteps& main,
@@ -157,13 +158,12 @@ BatchesOfWorkers MeasureBatches(const Store& store, const ProcessSteps& main,
     const ThreadId thread = FirstThread(store, worker);
     if (thread.IsNone()) return batches;
     const InLoader fetch =
-        LookFor(store, samples, thread, {loop}, "torch/utils/data/_utils/fetch.py", ".fetch");
+        LookFor(store, samples, thread, {loop}, "torch/utils/data/_utils/fetch.py", "fetch");
     looks += double(fetch.looks);
     making_ns += fetch.inside_ns;
   }
-  const InLoader taken =
-      LookFor(store, samples, main.thread, WaitsInLoop(store, main, loop),
-              "torch/utils/data/dataloader.py", "_MultiProcessingDataLoaderIter._get_data");
+  const InLoader taken = LookFor(store, samples, main.thread, WaitsInLoop(store, main, loop),
+                                 "torch/utils/data/dataloader.py", "_get_data");
   if (taken.all_ns <= 0 || looks < kWorkerLooks) return batches;
   batches.making_ns = making_ns / double(main.steps.size());
   batches.handed_share = taken.inside_ns / taken.all_ns;

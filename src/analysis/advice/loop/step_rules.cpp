@@ -38,7 +38,7 @@ Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
 
 Patch SaveBeside(const RunMeasures& run) {
   if (OwnerOfLoop(run) != LoopOwner::kProgram) return {};
-  return {.place = RecordedPlace(run, "site.checkpoint"),
+  return {.place = "",
           .diff =
               "-torch.save(state, path)\n"
               "+copy = {key: value.detach()" +

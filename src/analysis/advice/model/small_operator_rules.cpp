@@ -132,6 +132,9 @@ void SmallOperators(const RunMeasures& run, Findings* findings) {
   if (loops_ns < kSmallOperatorsShare * step_ns) return;
   if (gain_ns < kSmallOperatorsShare * kSmallOperatorsGain * step_ns) return;
   const bool on_gpu = !run.gpu.empty();
+  // Calls are short on a GPU, whatever they launch: with larger kernels it has its work, as in a
+  // model that is called again and again.
+  if (on_gpu && double(parts.loops.gpu_ns) > kSmallKernelNs * double(parts.loop_operators)) return;
   const bool has_gates = 2 * parts.gate_operators > parts.loop_operators;
   const std::string where = PlaceOfLoops(run, main->thread);
   const std::string operators = Rounded(double(parts.loop_operators) / steps);

@@ -112,6 +112,9 @@ TEST(RowRules, ALoopCallsTheSameModulesAgain) {
   EXPECT_EQ(findings.front().rule, "small-operators");
   EXPECT_EQ(SmallOperatorsIn(FindingsOf({.layers_from = 0, .layers = 100})), nullptr)
       << "twice through a deep model";
+  EXPECT_EQ(SmallOperatorsIn(FindingsOf({.kernel_ns = 24'000, .layers_from = 0, .layers = 2})),
+            nullptr)
+      << "the GPU has its work";
 }
 
 TEST(RowRules, GatesInALoopAreThoseOfARecurrentLayer) {
@@ -127,6 +130,7 @@ TEST(RowRules, GatesInALoopAreThoseOfARecurrentLayer) {
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->action.find("nn.LSTM"), std::string::npos) << found->action;
   const auto others = FindingsOf({});
+  ASSERT_NE(SmallOperatorsIn(others), nullptr);
   EXPECT_EQ(SmallOperatorsIn(others)->action.find("nn.LSTM"), std::string::npos);
 }
 
