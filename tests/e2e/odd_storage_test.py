@@ -142,6 +142,13 @@ class Served(InFolder):
         self.addCleanup(self.end)
         self.until(lambda: os.path.ismount(self.disk), "the file system is not mounted")
 
+    def hold(self):
+        """The server has stopped for certain: what it takes up in between, nobody can take back but it."""
+        self.server.send_signal(signal.SIGSTOP)
+        tasks = "/proc/%d/task" % self.server.pid
+        self.until(lambda: all(") T " in self.text(os.path.join(tasks, task, "stat")) for task in os.listdir(tasks)),
+                   "the server does not stop")
+
     def end(self):
         self.server.kill()
         self.server.wait(LONG_S)
@@ -183,7 +190,7 @@ class AServedFileSystem(Served):
 
     def test_a_server_that_stops_answering_for_a_while(self):
         tool = self.recording()
-        self.server.send_signal(signal.SIGSTOP)
+        self.hold()
         turns = self.words()[1]
         # What records waits, what records nothing does not.
         self.until(lambda: self.words()[1] > turns + 200, "the other thread waits too")
@@ -201,7 +208,7 @@ class AServedFileSystem(Served):
                           "disk/job.prom", "-o", "run", FAULT_PROGRAM, "beside", COUNT,
                           self.path("words"), stderr=subprocess.PIPE)
         self.until(lambda: os.path.exists(self.path("behind/job.prom")), "nothing is watched")
-        self.server.send_signal(signal.SIGSTOP)
+        self.hold()
         # Sealed, while who watches waits; a process of its own ends when the kernel lets it.
         self.until(lambda: os.path.exists(self.path("run.batchlight")), "the tool waits too")
         self.server.send_signal(signal.SIGCONT)
@@ -224,7 +231,7 @@ class AServedFileSystem(Served):
 
         self.until(lambda: b'"ready":true' in ask().recv(4096), "it is not read")
         time.sleep(1.5)  # what the kernel knows of the file gets old
-        self.server.send_signal(signal.SIGSTOP)
+        self.hold()
         for _ in range(4):
             ask()
         time.sleep(0.5)
@@ -260,7 +267,7 @@ class AFileSystemThatDoesNotAnswerBeforeTheProgram(Served):
 
     def held(self, *flags, **options):
         """The tool, once the server has stopped and the tool waits for it."""
-        self.server.send_signal(signal.SIGSTOP)
+        self.hold()
         tool = self.begin("profile", "-t", "none", *flags, "./program", **options)
         self.until(lambda: self.children(tool.pid), "the tool makes no process")
         time.sleep(0.3)  # and comes to the file system
