@@ -185,7 +185,7 @@ class PartsFinder {
     if (parts.empty()) return {};
     AddBackward(links, parts);
     AddWork(work, parts);
-    found_.backward_of_linked = BackwardOfLinked(backwards, links);
+    if (found_.loops.count > 0) found_.backward_of_linked = BackwardOfLinked(backwards, links);
     return std::move(found_);
   }
 

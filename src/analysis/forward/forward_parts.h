@@ -57,7 +57,7 @@ struct ForwardParts {
   uint64_t mask_loop_count = 0;
   uint64_t mask_rounds = 0;  // of all of them
   // What backward takes for each ns of those functions whose operator is known: gradients are added
-  // up between them, and nodes that only pass them on have none. 1 or more.
+  // up between them, and nodes that only pass them on have none. 1 or more; 1 without loops.
   double backward_of_linked = 1;
 };
 

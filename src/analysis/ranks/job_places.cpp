@@ -1,10 +1,10 @@
 #include "analysis/ranks/job_places.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "analysis/ranks/process_ranks.h"
+#include "base/split.h"
 #include "format/launchers.h"
 
 namespace batchlight {
@@ -13,8 +13,7 @@ namespace {
 // 0 for what is not a positive number.
 int32_t PositiveNumber(std::string_view text) {
   int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::max(number, 0) : 0;
+  return ReadNumber(text, number) ? std::max(number, 0) : 0;
 }
 
 // Of a small JSON object without inner objects, the value of `key` without quotes; "" if none.

@@ -319,10 +319,10 @@ Wait ExposedWait(const RunMeasures& run) {
   return wait;
 }
 
-// The workers have little to do, and the loop waits for the way of a batch from one to it. False:
-// it is not so, or not known.
-bool IsHandOver(const RunMeasures& run, const ProcessSteps& main,
-                const std::vector<ProcessId>& workers, double exposed_ns, Finding* finding) {
+// Where the workers have little to do, and the loop waits for the way of a batch from one to it.
+// False: it is not so, or not known.
+bool AdviseNoWorkers(const RunMeasures& run, const ProcessSteps& main,
+                     const std::vector<ProcessId>& workers, double exposed_ns, Finding* finding) {
   const Store& store = *run.store;
   const BatchesOfWorkers batches = MeasureBatches(store, main, workers);
   if (!batches.IsHandOver(exposed_ns)) return false;
@@ -398,7 +398,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
            .per_step_ns = exposed_ns}}};
   if (single)
     AdviseWorkers(run, processors, code.names, &finding);
-  else if (!IsHandOver(run, *main, of_steps, exposed_ns, &finding))
+  else if (!AdviseNoWorkers(run, *main, of_steps, exposed_ns, &finding))
     finding.action = MoreWorkersAction(wait.has_gpu, workers, processors, code);
   if (!CanBeSeen(run, finding.gain_ns)) return;
   if (again > 0) AdviseReadingOnce(again, &finding);

@@ -113,11 +113,12 @@ struct Costs {
   bool learn = false;
   std::vector<Evidence> evidence;
 
-  void Add(const RunMeasures& run, const SeenOperands& seen, double ns, double gain) {
+  void Add(const RunMeasures& run, const SeenOperands& seen, double calls_per_step, double ns,
+           double gain) {
     if (ns <= 0) return;
     per_step_ns += ns;
     saved_ns += ns * gain;
-    calls += PerStepOf(run, seen).calls;
+    calls += calls_per_step;
     learn = learn || seen.part.learns;
     evidence.push_back({.kind = "module",
                         .name = std::string(run.store->Text(seen.part.module)),
@@ -140,7 +141,7 @@ void BroadcastDistances(const RunMeasures& run, Findings* findings) {
   for (const SeenOperands& seen : run.seen_operands) {
     if (seen.kind == OperandKind::kIndexed) continue;
     const PerStep of = PerStepOf(run, seen);
-    costs.Add(run, seen, run.gpu.empty() ? of.cpu_ns : of.gpu_ns, GainOfSums(seen));
+    costs.Add(run, seen, of.calls, run.gpu.empty() ? of.cpu_ns : of.gpu_ns, GainOfSums(seen));
   }
   const double step_ns = MeanStepNs(run);
   if (costs.largest == nullptr || costs.per_step_ns < kBroadcastShare * step_ns) return;
@@ -175,8 +176,8 @@ void IndexedGradient(const RunMeasures& run, Findings* findings) {
   for (const SeenOperands& seen : run.seen_operands) {
     if (seen.kind != OperandKind::kIndexed) continue;
     const bool many = double(seen.indices) >= kManyOfARow * double(seen.rows);
-    costs.Add(run, seen, PerStepOf(run, seen).gpu_backward_ns,
-              many ? kIndexedGain : kIndexedFewGain);
+    const PerStep of = PerStepOf(run, seen);
+    costs.Add(run, seen, of.calls, of.gpu_backward_ns, many ? kIndexedGain : kIndexedFewGain);
   }
   const double step_ns = MeanStepNs(run);
   if (costs.largest == nullptr || costs.per_step_ns < kIndexedShare * step_ns) return;
