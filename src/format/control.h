@@ -111,6 +111,7 @@ struct ControlPage {
   // processes that were.
   uint64_t keep_free_files;
   std::atomic<uint32_t> processes_unfiled;
+  uint32_t max_streams;  // threads of one process that are recorded at once; 0 = any number
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
+#include "base/kernel_text.h"
 #include "base/process_memory.h"
 #include "capture/loop/clock.h"
 #include "capture/recording/live_folder.h"
@@ -32,10 +34,21 @@ std::string JoinDomains(const std::vector<std::string>& domains) {
   return joined;
 }
 
+// Each recorded thread takes up to four mappings of those that the kernel allows a process: a third
+// of them at most. Without the limit's file (no /proc): any number of threads.
+uint32_t MostStreams() {
+  constexpr uint32_t kMappingsPerStream = 4;
+  uint32_t most = 0;
+  const std::string line = FirstLineOf("/proc/sys/vm/max_map_count");
+  std::from_chars(line.data(), line.data() + line.size(), most);
+  return most / 3 / kMappingsPerStream;
+}
+
 Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
                        const std::string& python_folder) {
   page.trace = options.trace;
   page.budget_bytes = options.budget_bytes;
+  page.max_streams = MostStreams();
   page.session_start_ns = MonotonicNow();
   page.tool_group = getpgrp() != getpid() ? static_cast<uint32_t>(getpgrp()) : 0;
   page.capture_registered_only = options.registered_only ? 1 : 0;

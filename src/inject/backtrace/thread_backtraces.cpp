@@ -2,6 +2,7 @@
 
 #include "inject/backtrace/stack_rows.h"
 #include "inject/backtrace/stack_walk.h"
+#include "inject/buffer/thread_stream.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/thread_exit.h"
 #include "inject/stacks/stack_table.h"
@@ -25,7 +26,7 @@ struct ThreadBacktraces {
 __thread ThreadBacktraces* t_backtraces;
 
 ThreadBacktraces* OpenThread() {
-  if (!TakeBudget(sizeof(ThreadBacktraces))) return nullptr;
+  if (!ThreadStream::MayRecord() || !TakeBudget(sizeof(ThreadBacktraces))) return nullptr;
   auto* own = static_cast<ThreadBacktraces*>(sys::MapMemory(sizeof(ThreadBacktraces)));
   if (own == nullptr) {
     ReturnBudget(sizeof(ThreadBacktraces));

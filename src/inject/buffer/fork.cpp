@@ -6,6 +6,7 @@
 #include "format/layout.h"
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/facts.h"
+#include "inject/buffer/thread_stream.h"
 #include "inject/rt/control.h"
 #include "inject/rt/guard.h"
 #include "inject/rt/lock.h"
@@ -60,6 +61,7 @@ void StartOverAfterFork() {
   t_thread.chunk_count = 0;
   t_thread.index_plus_1 = 0;
   for (auto& counter : g_counters) counter.store(0, std::memory_order_relaxed);
+  ThreadStream::ForgetStreams();
   ForgetProcessFile();
   ForgetFactsWritten();
   IdentifyProcess(true);

@@ -26,14 +26,31 @@ using format::Counter;
 constexpr size_t kPopulateBytes = 64u << 10;  // page faults are taken in portions of this size
 constexpr uint32_t kFirstStrings = 256;       // entries of the table within the stream's page
 
+constinit std::atomic<uint32_t> g_streams{0};  // that Open() made and that live
+
+void* MakePage() {
+  if (!ThreadStream::MayRecord() || !TakeThreadBudget(format::kPageBytes)) return nullptr;
+  void* page = sys::MapMemory(format::kPageBytes);
+  if (page != nullptr) g_streams.fetch_add(1, std::memory_order_relaxed);
+  return page;
+}
+
 }  // namespace
 
 // --- life ---------------------------------------------------------------------------------------
 
+// Threads that ask in the same moment may pass it by a few.
+bool ThreadStream::HasPlace() {
+  const uint32_t most = Control()->max_streams;
+  return most == 0 || g_streams.load(std::memory_order_relaxed) < most;
+}
+
+void ThreadStream::ForgetStreams() { g_streams.store(0, std::memory_order_relaxed); }
+
 ThreadStream* ThreadStream::Open() {
   if (Control() == nullptr || !StartOverIfForked(false)) return nullptr;
   static_assert(sizeof(ThreadStream) + kFirstStrings * 8 <= format::kPageBytes);
-  void* page = TakeThreadBudget(format::kPageBytes) ? sys::MapMemory(format::kPageBytes) : nullptr;
+  void* page = MakePage();
   if (page == nullptr) {
     ReturnAllThreadBudget();
     AddCounter(Counter::kThreadsUnrecorded);
@@ -78,6 +95,7 @@ bool ThreadStream::Revive() {
   t_thread.chunk_count = 0;
   t_thread.index_plus_1 = 0;
   TakeThreadBudget(format::kPageBytes);
+  g_streams.fetch_add(1, std::memory_order_relaxed);
   Start();
   t_thread.stream = this;
   return true;
@@ -122,6 +140,7 @@ void ThreadStream::Unmap() {
   if (kept_.base != nullptr) inject::CloseChunk(kept_);
   strings_.ReleaseGrown();
   sys::Unmap(this, format::kPageBytes);
+  g_streams.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ThreadStream::Seal() {

@@ -74,6 +74,11 @@ class ThreadStream {
     return __builtin_expect(stream != nullptr, 1) ? stream : Open();
   }
 
+  // Whether the thread has a stream or may open one. For what maps memory of its own for a thread:
+  // the kernel allows a process so many mappings, and they are the program's.
+  static bool MayRecord() { return t_thread.stream != nullptr || HasPlace(); }
+  static void ForgetStreams();  // in a forked child, which has none of its parent's threads
+
   // Room for `bytes` of records in one chunk of the present capture, and the time of the records.
   // False: the event is dropped, and counted.
   bool Ensure(size_t bytes) {
@@ -226,6 +231,7 @@ class ThreadStream {
   void MeasureClock(uint64_t delta);
   void CloseOpenChunk();
   void Retire(const Chunk& chunk);
+  static bool HasPlace();
   [[gnu::cold, gnu::noinline]] void Unmap();
   void WriteOpening();
   void WriteThreadName();

@@ -386,11 +386,8 @@ uint32_t UsedBudget() {
   return kAll - fits;
 }
 
-TEST(ThreadStream, StaysWithinTheBudget) {
-  format::ControlPage* page = Control();
-  page->budget_bytes = UsedBudget() + (64u << 10);
-  const uint64_t lost = CounterValue(format::Counter::kThreadsUnrecorded) +
-                        CounterValue(format::Counter::kEventsDroppedBudget);
+// How many of 24 threads that live at once could record an event.
+int RecordedOfMany() {
   std::atomic<int> recorded{0}, arrived{0};
   std::atomic<bool> leave{false};
   std::vector<std::thread> threads;
@@ -412,12 +409,34 @@ TEST(ThreadStream, StaysWithinTheBudget) {
   }
   leave = true;
   for (std::thread& thread : threads) thread.join();
+  return recorded;
+}
+
+uint64_t Unrecorded() {
+  return CounterValue(format::Counter::kThreadsUnrecorded) +
+         CounterValue(format::Counter::kEventsDroppedBudget);
+}
+
+TEST(ThreadStream, StaysWithinTheBudget) {
+  format::ControlPage* page = Control();
+  page->budget_bytes = UsedBudget() + (64u << 10);
+  const uint64_t lost = Unrecorded();
+  const int recorded = RecordedOfMany();
   page->budget_bytes = 0;
   EXPECT_GT(recorded, 1);
   EXPECT_LT(recorded, 12);
-  EXPECT_EQ(CounterValue(format::Counter::kThreadsUnrecorded) +
-                CounterValue(format::Counter::kEventsDroppedBudget) - lost,
-            static_cast<uint64_t>(24 - recorded));
+  EXPECT_EQ(Unrecorded() - lost, static_cast<uint64_t>(24 - recorded));
+}
+
+TEST(ThreadStream, NoMoreThreadsAtOnceThanTheLimit) {
+  Control()->max_streams = 8;
+  const uint64_t lost = Unrecorded();
+  const int recorded = RecordedOfMany(), again = RecordedOfMany();
+  Control()->max_streams = 0;
+  EXPECT_GT(recorded, 4);  // other tests may have left some
+  EXPECT_LE(recorded, 8);
+  EXPECT_EQ(again, recorded);  // those that have ended do not count
+  EXPECT_EQ(Unrecorded() - lost, static_cast<uint64_t>(2 * (24 - recorded)));
 }
 
 TEST(NativeApi, WritesOperators) {

@@ -8,6 +8,7 @@
 #include "format/launchers.h"
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/facts.h"
+#include "inject/buffer/thread_stream.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/fork_handler.h"
@@ -48,7 +49,7 @@ PhaseTimes* Phases() {
   if (t_phases == Gone()) return nullptr;
   if (t_phases != nullptr) return t_phases;
   sys::ErrnoSaver errno_saver;
-  if (!TakeBudget(format::kPageBytes)) return nullptr;
+  if (!ThreadStream::MayRecord() || !TakeBudget(format::kPageBytes)) return nullptr;
   t_phases = static_cast<PhaseTimes*>(sys::MapMemory(format::kPageBytes));
   if (t_phases == nullptr) {
     ReturnBudget(format::kPageBytes);

@@ -2,6 +2,7 @@
 
 #include "format/layout.h"
 #include "inject/buffer/chunk_file.h"
+#include "inject/buffer/thread_stream.h"
 #include "inject/nvtx/registry.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/thread_exit.h"
@@ -20,7 +21,7 @@ static_assert(sizeof(DomainLevels) * kSlots <= format::kPageBytes);
 constinit __thread DomainLevels* t_levels = nullptr;  // a page, on first use
 
 DomainLevels* MapLevels() {
-  if (!TakeBudget(format::kPageBytes)) return nullptr;
+  if (!ThreadStream::MayRecord() || !TakeBudget(format::kPageBytes)) return nullptr;
   auto* page = static_cast<DomainLevels*>(sys::MapMemory(format::kPageBytes));
   if (page == nullptr) {
     ReturnBudget(format::kPageBytes);

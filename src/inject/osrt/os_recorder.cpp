@@ -48,7 +48,7 @@ uint64_t Since(uint64_t begin) {
 bool IsShort(uint64_t ticks) { return g_threshold.IsAbove(ticks); }
 
 ThreadCounts* MapCounts() {
-  if (!TakeBudget(format::kPageBytes)) return nullptr;
+  if (!ThreadStream::MayRecord() || !TakeBudget(format::kPageBytes)) return nullptr;
   auto* counts = static_cast<ThreadCounts*>(sys::MapMemory(format::kPageBytes));
   if (counts == nullptr) {
     ReturnBudget(format::kPageBytes);

@@ -302,7 +302,7 @@ void ChooseAnew(CallTable& table) {
 CallTable* Ready() {
   CallTable* table = t_calls;
   if (__builtin_expect(table == nullptr, 0)) {
-    if (!Collecting()) return nullptr;
+    if (!Collecting() || !ThreadStream::MayRecord()) return nullptr;
     table = OpenTable();
     if (table == nullptr) return nullptr;
   }
