@@ -212,12 +212,12 @@ using StreamOf = beast::basic_stream<Protocol>;
 // How many are told that there are too many; more are closed as they come, so that whoever may
 // connect cannot use up the descriptors.
 constexpr size_t kMostRefused = 32;
-constexpr int kPauseMs = 100;
+constexpr std::chrono::milliseconds kPause(100);
 constexpr std::chrono::seconds kEndWithin(2);
 
 // SIGINT and SIGTERM. The system gives a signal to a thread that may wait in the kernel for good.
 void MaskEndingSignals([[maybe_unused]] bool blocked) {
-#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS  // elsewhere a thread of its own gets them
+#ifndef _WIN32  // where a thread of its own gets them
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
@@ -238,13 +238,14 @@ void RunToTheEnd(asio::io_context& io) {
 template <typename Protocol>
 void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared);
 
-// Out of file descriptors: at once it would fail again.
+// Without memory to wait for the next one, nobody could connect any more: it is tried again.
 template <typename Protocol>
-void AcceptLater(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared) {
-  const auto timer = std::make_shared<asio::steady_timer>(io, std::chrono::milliseconds(kPauseMs));
-  timer->async_wait([&, timer](error_code error) {
-    if (!error) Accept<Protocol>(io, acceptor, shared);
-  });
+void AcceptNext(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared) {
+  const auto accept = [&] {
+    Accept<Protocol>(io, acceptor, shared);
+    return Status();
+  };
+  while (!Contain("listening", accept).ok() && !io.stopped()) std::this_thread::sleep_for(kPause);
 }
 
 template <typename Protocol>
@@ -252,9 +253,10 @@ void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared&
   acceptor.async_accept(
       asio::make_strand(io), [&](error_code error, typename Protocol::socket socket) {
         if (error == asio::error::operation_aborted) return;
-        // Or the other side was gone: others may still come.
-        if (error) return AcceptLater<Protocol>(io, acceptor, shared);
-        if (shared.connections < shared.limits.connections + kMostRefused) {
+        if (error) {
+          // Out of file descriptors it would fail again at once. Or the other side was gone.
+          std::this_thread::sleep_for(kPause);
+        } else if (shared.connections < shared.limits.connections + kMostRefused) {
           using Stream = beast::basic_stream<Protocol, typename Protocol::socket::executor_type>;
           // Without memory for this one others may come.
           (void)Contain("a connection", [&] {
@@ -262,7 +264,7 @@ void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared&
             return Status();
           });
         }
-        Accept<Protocol>(io, acceptor, shared);
+        AcceptNext<Protocol>(io, acceptor, shared);
       });
 }
 
@@ -270,7 +272,7 @@ void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared&
 
 struct HttpServer::State {
   using Tcp = asio::ip::tcp;
-#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
+#ifndef _WIN32
   using Unix = asio::local::stream_protocol;
   std::optional<Unix::acceptor> local;
   using OnePort = Tcp::acceptor::reuse_address;  // of a server that has ended
@@ -286,6 +288,7 @@ struct HttpServer::State {
   asio::io_context ends{1};
   asio::signal_set signals{ends, SIGINT, SIGTERM};  // from the start: it may be ended at once
   asio::steady_timer patience{ends};
+  std::function<void()> abandon;
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
   struct OwnSocket {
@@ -309,7 +312,7 @@ struct HttpServer::State {
                       "; without --port a free one is taken");
   }
 
-#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
+#ifndef _WIN32
   Status ListenLocal(const std::string& path) {
     if (path.size() > 100) return UsageError("--socket: the path is longer than 100 characters");
     RETURN_IF_ERROR(RemoveStale(path));
@@ -373,12 +376,13 @@ struct HttpServer::State {
 
   // What answers by then, if anything does.
   void End() {
+    io.stop();  // where no thread runs `ends`, that is all
     asio::post(ends, [this] {
-      io.stop();
       patience.expires_after(kEndWithin);
       patience.async_wait([this](error_code error) {
         if (error) return;
         RemoveOwnSocket();
+        if (abandon) abandon();
         std::_Exit(0);
       });
     });
@@ -424,8 +428,10 @@ void HttpServer::LeaveSignals() { MaskEndingSignals(true); }
 
 void HttpServer::Stop() { state_->io.stop(); }
 
-void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
+void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler,
+                     std::function<void()> abandon) {
   State& state = *state_;
+  state.abandon = std::move(abandon);
   state.shared.gate = gate;
   state.shared.handler = handler;
   state.shared.last_request_ms = NowMs();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -41,8 +42,9 @@ class HttpServer {
   ~HttpServer();
 
   uint16_t port() const;
-  // Serves until Stop(), SIGINT, SIGTERM or the idle time is over.
-  void Run(const HttpGate& gate, const HttpHandler& handler);
+  // Serves until Stop(), SIGINT, SIGTERM or the idle time is over. If an answer then does not end,
+  // calls `abandon` in a thread of its own, and ends the process.
+  void Run(const HttpGate& gate, const HttpHandler& handler, std::function<void()> abandon = {});
   // From any thread, also before Run().
   void Stop();
   // In a thread beside the server, which may wait for files: what ends the server is not for it.

@@ -1,7 +1,9 @@
 """Recording onto storage that fails in ways of its own: a quota, and a file system whose server stops
 answering or dies. The program lives, and the tool says what became of the recording."""
 import fcntl
+import glob
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -219,7 +221,11 @@ class AServedFileSystem(Served):
     def test_a_timeline_whose_recording_is_silent_can_be_ended(self):
         shutil.copy(os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight"),
                     self.path("behind/run.batchlight"))
-        tool = self.begin("view", "--no-browser", "disk/run.batchlight", stdout=subprocess.PIPE)
+        browser = pathlib.Path(self.path("xdg-open"))
+        browser.write_text("#!/bin/sh\n")
+        browser.chmod(0o755)
+        self.environment.update(DISPLAY=":9", PATH="%s:%s" % (self.folder, os.environ["PATH"]))
+        tool = self.begin("view", "disk/run.batchlight", stdout=subprocess.PIPE)
         address = re.match(r"http://(127.0.0.1):(\d+)/#token=(\w+)", tool.stdout.readline())
 
         def ask():
@@ -235,8 +241,11 @@ class AServedFileSystem(Served):
         for _ in range(4):
             ask()
         time.sleep(0.5)
+        page = glob.glob(os.path.join(self.runtime, "batchlight-*.html"))
+        self.assertEqual(len(page), 1)
         tool.send_signal(signal.SIGINT)
         self.assertEqual(tool.wait(LONG_S), 0)
+        self.assertFalse(os.path.exists(page[0]))  # it holds the token
 
     def test_a_server_that_dies(self):
         tool = self.recording()

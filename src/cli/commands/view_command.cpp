@@ -266,7 +266,8 @@ void Serve(const ViewFlags& options, const serve::AccessRules& rules, const std:
   const bool open = !options.no_browser && options.socket.empty();
   const BrowserPage page(open ? url : std::string());
   server.Run([&](const serve::HttpRequest& request) { return CheckAccess(rules, request); },
-             [&](const serve::HttpRequest& request) { return Route(context, request); });
+             [&](const serve::HttpRequest& request) { return Route(context, request); },
+             [&] { page.Remove(); });
 }
 
 Status Run(const ViewFlags& options) {

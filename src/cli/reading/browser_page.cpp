@@ -37,7 +37,9 @@ BrowserPage::BrowserPage(const std::string& url) {
   if (null_fd >= 0) close(null_fd);
 }
 
-BrowserPage::~BrowserPage() {
+BrowserPage::~BrowserPage() { Remove(); }
+
+void BrowserPage::Remove() const {
   if (!file_.empty()) unlink(file_.c_str());
 }
 

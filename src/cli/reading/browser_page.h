@@ -14,6 +14,8 @@ class BrowserPage {
   BrowserPage& operator=(const BrowserPage&) = delete;
   ~BrowserPage();
 
+  void Remove() const;  // before its end, as no destructor runs; from any thread
+
  private:
   std::string file_;
 };

@@ -15,4 +15,6 @@ BrowserPage::BrowserPage(const std::string& url) {
 
 BrowserPage::~BrowserPage() = default;
 
+void BrowserPage::Remove() const {}
+
 }  // namespace batchlight::cli
