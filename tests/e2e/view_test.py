@@ -353,7 +353,7 @@ class ViewTest(unittest.TestCase):
                             (["--find", "a b&c"], "&find=a%20b%26c")):
             with Viewer(TRAIN, *words) as viewer:
                 self.assertEqual(viewer.rest, rest)
-        for words in (["--at", "soon"], ["--step", "x"], ["--step", "1", "--at", "2s"], ["--port", "0"],
+        for words in (["--at", "soon"], ["--at", "4.1"], ["--step", "x"], ["--step", "1", "--at", "2s"], ["--port", "0"],
                       ["--allow-host", "a:1"], ["--frame-ancestor", "hub"], ["--idle", "x"]):
             done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, *words)
             self.assertEqual(done.returncode, 2, words)

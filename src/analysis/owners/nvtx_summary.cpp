@@ -110,7 +110,8 @@ NvtxSummary NvtxSums::Of(const StepSet& steps, const CriticalTime& critical) con
   size_t critical_at = 0;
   for (const SteadyRows& rows : FindSteadyRows(store_, steps, threads_, ranges.start_ns)) {
     for (size_t range = rows.begin; range < rows.end; ++range) {
-      if (!outermost_[range]) continue;
+      // One that was never ended lasts until the program does, which says nothing of a step.
+      if (!outermost_[range] || ranges.end_ns[range] == kOpenEnd) continue;
       const int64_t start_ns = ranges.start_ns[range];
       const CriticalPart part =
           critical.Of(ranges.thread[range], start_ns, start_ns + Duration(range), critical_at);

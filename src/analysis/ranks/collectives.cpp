@@ -261,6 +261,7 @@ Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const A
   if (steps.processes.size() < 2) return found;
   for (const ProcessSteps& process : steps.processes) {
     RankRow row = MakeRank(process, breakdowns);
+    row.knows_waits = analysis.knows_waits();
     row.waited_in_step = analysis.WaitedInSteps(process);
     int64_t waited_ns = 0;
     for (const uint32_t step : process.steady) waited_ns += row.waited_in_step[step];

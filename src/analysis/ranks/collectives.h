@@ -66,6 +66,7 @@ struct RankRow {
   double hidden_communication_ns = 0;
   double copies_ns = 0;  // exposed
   double idle_ns = 0;
+  bool knows_waits = false;             // the kernels of some call are known of two ranks
   double waited_ns = 0;                 // in collectives, for slower ranks
   std::vector<int64_t> waited_in_step;  // one per step of the process
 };

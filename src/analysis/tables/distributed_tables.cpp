@@ -41,8 +41,8 @@ Columns<RankRow> RankColumns(const Store& store) {
       {Summed(RatioOf("waited_ns", "steps"),
               TimeColumn("waited", "Waited",
                          "Of communication: for slower ranks; kernel - shortest kernel of the same "
-                         "call on any rank")),
-       Nanoseconds(&Row::waited_ns)}};
+                         "call on any rank; empty: no such kernels")),
+       [](const Row& row) { return row.knows_waits ? NanosecondsCell(row.waited_ns) : Cell{}; }}};
 }
 
 // Numbers that are made from the sums of a row, over the whole run here.

@@ -63,7 +63,9 @@ PartsByKey PartsOf(const RunOverview& overview, const RankRow& rank,
   PartsByKey parts;
   Add(parts, "steps", bins, [](const BinSteps& bin) { return bin.rows.size(); });
   Add(parts, "step_ns", sums, [](const RankSums& sum) { return sum.step_ns; });
-  Add(parts, "waited_ns", sums, [](const RankSums& sum) { return sum.waited_ns; });
+  if (rank.knows_waits) {
+    Add(parts, "waited_ns", sums, [](const RankSums& sum) { return sum.waited_ns; });
+  }
   Add(parts, "windows", sums, [](const RankSums& sum) { return sum.windows; });
   Add(parts, "hidden_ns", sums, [](const RankSums& sum) { return sum.hidden_ns; });
   const auto group = [&](std::string_view key, GpuPartGroup part) {

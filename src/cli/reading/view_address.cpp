@@ -62,6 +62,11 @@ Result<std::string> PlaceOf(const ViewTarget& target) {
     return "step=" + target.step;
   }
   if (!target.at.empty()) {
+    if (target.at.find_first_not_of("0123456789.") == std::string::npos &&
+        target.at.find('.') != std::string::npos) {
+      return UsageError("--at: \"" + target.at + "\" has no unit: " + target.at + "s, " +
+                        target.at + "ms");
+    }
     auto at_ns = ParseMoment(target.at);
     if (!at_ns.ok()) return Status(at_ns.status()).WithContext("--at");
     return "at=" + std::to_string(at_ns.value());

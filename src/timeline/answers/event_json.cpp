@@ -4,6 +4,7 @@
 #include "analysis/steps/step_lookup.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/run_json.h"
+#include "timeline/answers/sampled_lines.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -88,6 +89,23 @@ class FieldWriter {
   uint32_t row_;
   json fields_ = json::array();
 };
+
+// A function is in one line after the other, each time in others.
+void AddLine(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& fields) {
+  const SampledLine most = LongestLineOf(timeline, place, ref);
+  if (most.line == 0) return;
+  fields.push_back({{"key", "line"},
+                    {"label", "mostly in line"},
+                    {"help", "by its samples, with what it calls there"},
+                    {"text", std::to_string(most.line)},
+                    {"value", most.line},
+                    {"unit", ""}});
+  fields.push_back({{"key", "line_ns"},
+                    {"label", "time in that line"},
+                    {"text", std::to_string(most.ns)},
+                    {"value", most.ns},
+                    {"unit", "ns"}});
+}
 
 json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {
   json fields = json::array();
@@ -210,6 +228,9 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["open"] = events.IsOpen(ref);
   out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
+  if (place.track != kNoRef && timeline.tracks()[place.track].kind == TrackKind::kPython) {
+    AddLine(timeline, place, ref, out["fields"]);
+  }
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);
   out["links"] = LinksOf(timeline, links, ref);

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 // What the page calls the palette of a kind of track; "name": colours go by name.
 std::string_view PaletteKey(TrackKind kind) {
+  if (kind == TrackKind::kStages) return "stage";
   if (kind == TrackKind::kSteps) return "step";
   if (kind == TrackKind::kPhases) return "phase";
   return kind == TrackKind::kIdle ? "idle" : "name";
@@ -72,7 +73,8 @@ json TracksJson(const Timeline& timeline) {
 
 json PalettesJson(const Timeline& timeline) {
   json palettes = json::object();
-  for (const TrackKind kind : {TrackKind::kSteps, TrackKind::kPhases, TrackKind::kIdle}) {
+  for (const TrackKind kind :
+       {TrackKind::kStages, TrackKind::kSteps, TrackKind::kPhases, TrackKind::kIdle}) {
     json entries = json::array();
     for (const PaletteEntry& entry : timeline.palette(kind)) {
       entries.push_back({{"name", entry.name.value},
@@ -155,6 +157,18 @@ std::string RunHash(const Store& store) {
   return text;
 }
 
+namespace {
+
+// How the program ended, where that is known and says that it failed; else "".
+std::string FailureOf(const SessionInfo& session, const StepSet& steps) {
+  const ProgramProcesses program = FindProgramProcesses(session, steps);
+  if (program.main >= session.processes.size() || !program.failed[program.main]) return "";
+  const ProcessInfo& main = session.processes[program.main];
+  return EndIsKnown(main) ? main.ExitText() : "";
+}
+
+}  // namespace
+
 json RunJson(const Timeline& timeline, const RunState& state) {
   const Store& store = timeline.store();
   const Events& events = timeline.events();
@@ -185,6 +199,7 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"from", events.run_start_ns()},
           {"to", events.run_end_ns()},
           {"duration", session.duration_ns},
+          {"failure", state.growing ? "" : FailureOf(session, timeline.steps())},
           {"events", session.events},
           {"complete", state.complete},
           {"growing", state.growing},

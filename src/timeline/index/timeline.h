@@ -37,6 +37,7 @@ struct Track {
   int32_t group = -1;
   TrackKind kind = TrackKind::kThread;
   std::string title;
+  ThreadId thread;                 // of samples: whose
   bool open = true;                // shown in full at first
   std::vector<EventRow> rows;      // no two events of a row overlap
   std::vector<CounterRow> series;  // of a counter, instead of rows

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/breakdown/phase_stretches.h"
+#include "analysis/stages/stages.h"
 #include "timeline/rows/lanes.h"
 #include "timeline/tracks/collective_tracks.h"
 
@@ -24,6 +25,29 @@ std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t beg
     for (uint32_t i = 0; i < refs.size(); ++i) refs[i] = begin + i;
     FillRows<NestedLanes>(timeline.events(), refs, track);
   };
+}
+
+void AddStageTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans) {
+  DerivedTable& table = timeline.NewDerivedTable();
+  const RunStages stages = FindStages(inputs, timeline.steps());
+  for (const ProcessStages& process : stages.processes) {
+    table.begins.push_back(static_cast<uint32_t>(table.name.size()));
+    for (const StageSpan& stage : process.spans) {
+      const std::string_view label = StageKindName(stage.kind);
+      const StringId name = timeline.names().Add(label);
+      AddToPalette(timeline, TrackKind::kStages,
+                   {.name = name, .key = StageKindKey(stage.kind), .label = label});
+      table.Add(stage.start_ns, stage.end_ns, name);
+    }
+  }
+  table.begins.push_back(static_cast<uint32_t>(table.name.size()));
+  const uint32_t ref = AddDerivedTable(timeline, "stages", "Stage", table);
+  if (ref == kNoRef) return;
+  for (size_t i = 0; i < stages.processes.size(); ++i) {
+    plans.push_back({.process = stages.processes[i].process,
+                     .track = {.kind = TrackKind::kStages, .title = "Stages"},
+                     .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
+  }
 }
 
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
@@ -97,12 +121,14 @@ void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry)
 
 std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline) {
   std::vector<TrackPlan> plans;
+  AddStageTracks(inputs, timeline, plans);
   AddStepTracks(timeline, plans);
   AddPhaseTracks(inputs, timeline, plans);
   AddIdleTracks(inputs, timeline, plans);
   AddCollectiveTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
   AddPythonTracks(timeline, plans);
+  AddCpuTracks(timeline, plans);
   AddMetricTracks(timeline, plans);
   AddUsageTracks(timeline, plans);
   return plans;

@@ -1,4 +1,4 @@
-// Tracks of what analyses found: steps, what they consist of, why a GPU was idle, memory.
+// Tracks of what analyses found: stages, steps, what they consist of, why a GPU was idle, memory.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,14 @@ namespace batchlight::timeline {
 std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline);
 
 // The parts of DerivedTracks.
+void AddStageTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddCpuTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddUsageTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 
 // Refs [begin, end) of a derived table, by start, as calls nested in one track.

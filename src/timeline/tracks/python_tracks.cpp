@@ -1,8 +1,6 @@
 // Which Python functions each thread was in, by samples from outside (store.python_samples).
 #include <algorithm>
-#include <map>
 #include <string>
-#include <tuple>
 
 #include "analysis/lines/source_place.h"
 #include "analysis/python/function_counts.h"
@@ -23,9 +21,11 @@ class StretchMaker {
     NameFrames();
   }
 
-  void Look(PythonStackId stack, int64_t start_ns, int64_t end_ns) {
+  // `apart_ns`: from one look to the next.
+  void Look(PythonStackId stack, int64_t start_ns, int64_t end_ns, int64_t apart_ns) {
     FindNames(stack);
-    const bool goes_on = start_ns <= last_end_ns_;
+    // Where a look came late nobody stood for the time before it, but nothing was seen to end.
+    const bool goes_on = !open_.empty() && start_ns - last_end_ns_ <= apart_ns;
     size_t same = 0;
     while (goes_on && same < open_.size() && same < names_.size() &&
            table_.name[open_[same]] == names_[same]) {
@@ -33,7 +33,7 @@ class StretchMaker {
     }
     open_.resize(same);
     // Records of one thread may overlap by what its clock is off: a child never leaves its parent.
-    const int64_t from_ns = goes_on ? std::max(start_ns, std::min(last_end_ns_, end_ns)) : start_ns;
+    const int64_t from_ns = goes_on ? std::min(last_end_ns_, end_ns) : start_ns;
     for (; same < names_.size(); ++same) {
       open_.push_back(table_.name.size());
       table_.Add(from_ns, end_ns, names_[same]);
@@ -47,46 +47,13 @@ class StretchMaker {
   }
 
  private:
-  // By row of python_frames: the line of its function that most samples were in, of any thread; of
-  // one that only called others, its first.
-  std::vector<uint32_t> LinesOfFunctions() const {
-    const PythonFramesTable& frames = store_.python_frames;
-    std::vector<uint64_t> samples(frames.size());
-    for (size_t row = 0; row < store_.python_samples.size(); ++row) {
-      const PythonStackId stack = store_.python_samples.python_stack[row];
-      if (stack.IsNone()) continue;
-      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
-      if (!frame.IsNone()) samples[frame.row()] += store_.python_samples.samples[row];
-    }
-    const auto function_of = [&](size_t row) {
-      return std::tuple(frames.file[row].value, frames.function[row].value, frames.first_line[row]);
-    };
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> most;  // frame by function
-    for (size_t row = 0; row < frames.size(); ++row) {
-      if (samples[row] == 0 || frames.line[row] == 0) continue;
-      const auto [at, is_new] = most.try_emplace(function_of(row), row);
-      if (!is_new && samples[row] > samples[at->second]) at->second = row;
-    }
-    std::vector<uint32_t> lines(frames.first_line);
-    for (size_t row = 0; row < frames.size(); ++row) {
-      if (const auto at = most.find(function_of(row)); at != most.end()) {
-        lines[row] = frames.line[at->second];
-      }
-    }
-    return lines;
-  }
-
   void NameFrames() {
     const PythonFramesTable& frames = store_.python_frames;
-    const std::vector<uint32_t> lines = LinesOfFunctions();
     name_of_frame_.reserve(frames.size());
     for (size_t row = 0; row < frames.size(); ++row) {
       const std::string_view file = ShortFile(store_.Text(frames.file[row]));
-      const uint32_t first = frames.first_line[row];
-      std::string name = PythonLabel(file, first, store_.Text(frames.function[row]));
-      // It names a function for the whole run: not the line that runs under the pointer.
-      if (lines[row] != first) name += ", mostly line " + std::to_string(lines[row]);
-      name_of_frame_.push_back(timeline_.names().Add(name));
+      name_of_frame_.push_back(timeline_.names().Add(
+          PythonLabel(file, frames.first_line[row], store_.Text(frames.function[row]))));
     }
   }
 
@@ -126,17 +93,20 @@ void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
       threads.push_back(samples.thread[row]);
       table.begins.push_back(static_cast<uint32_t>(table.name.size()));
     }
-    stretches.Look(samples.python_stack[row], samples.start_ns[row], samples.end_ns[row]);
+    const int64_t start_ns = samples.start_ns[row], end_ns = samples.end_ns[row];
+    stretches.Look(samples.python_stack[row], start_ns, end_ns,
+                   (end_ns - start_ns) / std::max(1u, samples.samples[row]));
   }
   table.begins.push_back(static_cast<uint32_t>(table.name.size()));
   const uint32_t ref = AddDerivedTable(timeline, "python_stretches", "Python function", table);
   if (ref == kNoRef) return;
   for (size_t i = 0; i < threads.size(); ++i) {
     if (threads[i].IsNone() || table.begins[i] == table.begins[i + 1]) continue;
-    plans.push_back({.process = timeline.store().threads.process[threads[i].row()],
-                     .thread = threads[i],
-                     .track = {.kind = TrackKind::kPython, .title = "Python, sampled"},
-                     .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
+    plans.push_back(
+        {.process = timeline.store().threads.process[threads[i].row()],
+         .thread = threads[i],
+         .track = {.kind = TrackKind::kPython, .title = "Python, sampled", .thread = threads[i]},
+         .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
   }
 }
 

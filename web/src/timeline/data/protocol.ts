@@ -83,6 +83,7 @@ export interface RunAnswer {
   from: number;
   to: number;
   duration?: number;  // of the recording, which goes on before and after what it holds
+  failure?: string;   // "exit 1", "signal 9 (SIGKILL)"; "": it did not fail, or nobody knows
   events: number;     // that were recorded
   complete: boolean;
   growing: boolean;

@@ -10,7 +10,7 @@ import {CanvasLayer} from "./canvas_layer";
 
 const kHeight = 40;
 const kDensity = 10;  // px at the bottom, while a search is shown
-const kKinds = ["steps", "phases", "idle", "stream", "thread"];  // what is worth a line
+const kKinds = ["stages", "steps", "phases", "idle", "stream", "thread"];  // what is worth a line
 const kMostLines = 5;
 
 export class Minimap {

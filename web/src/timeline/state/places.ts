@@ -12,7 +12,7 @@ export function headOf({info}: Pick<RunView, "info">): string {
     ? `, ${plural(first.count, "step")}${whose}, median ${time(first.median)}`
     : "";
   return `${info.growing ? "live, " : ""}${time(info.duration ?? info.to - info.from)}, ${
-    plural(info.events, "event")}${steps}`;
+    plural(info.events, "event")}${steps}${info.failure ? `, ${info.failure}` : ""}`;
 }
 
 function processOf({groups}: RunAnswer, {group}: StepsInfo): string {
