@@ -127,8 +127,9 @@ def parse_options():
     parser.add_argument("--d-model", type=int, default=128)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--num-workers", type=int, default=2, help="processes that load data")
-    parser.add_argument("--amp", default=True, action="store_true", help="mixed precision")
-    parser.add_argument("--no-amp", dest="amp", action="store_false", help="single precision")
+    parser.add_argument("--amp", default=None, action="store_true",
+                        help="mixed precision: the default on a GPU; most processors are slow at it")
+    parser.add_argument("--no-amp", dest="amp", action="store_false", default=None, help="single precision")
     options = parser.parse_args()
     for name in ("epochs", "steps", "batch_size", "seq_len", "d_model"):
         if getattr(options, name) < 1:
@@ -140,6 +141,8 @@ def main():
     options = parse_options()
     torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if options.amp is None:
+        options.amp = device == "cuda"
     vocabulary = 512
 
     with nvtx_range("dataloader_setup"):

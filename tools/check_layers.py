@@ -91,7 +91,7 @@ SUB_LAYERS = {
         'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'cuda', 'numbers'),
         'desync': ('ranks',),
         'run': ('stages', 'breakdown', 'gpu', 'lines', 'forward', 'gradients', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
-        'advice': ('run', 'stages', 'breakdown', 'counters', 'desync', 'ranks', 'gpu', 'lines', 'os', 'cpu', 'python', 'forward', 'gradients', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
+        'advice': ('run', 'stages', 'breakdown', 'roofline', 'counters', 'desync', 'ranks', 'gpu', 'lines', 'os', 'cpu', 'python', 'forward', 'gradients', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'roofline', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview', 'counters'),

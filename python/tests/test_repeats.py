@@ -75,7 +75,7 @@ class Repeats(BridgeCase):
         generator = types.SimpleNamespace(get_state=lambda: state)
         stub = types.SimpleNamespace(
             Tensor=Versioned, nn=types.SimpleNamespace(Parameter=Parameter), dtype=type("dtype", (), {}),
-            device=type("device", (), {}), bfloat16="bfloat16", is_grad_enabled=lambda: self.grad,
+            device=type("device", (), {}), bfloat16="bfloat16", float16="float16", is_grad_enabled=lambda: self.grad,
             is_autocast_enabled=lambda: False,
             cuda=types.SimpleNamespace(is_initialized=lambda: False, default_generators=[generator]),
             _C=types.SimpleNamespace(_get_tracing_state=lambda: None,

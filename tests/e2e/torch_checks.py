@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_session import ALL, SHAPES, PythonSession, alone  # noqa: E402
 from torch_case import PYTHON, TorchCase, without_building  # noqa: E402
 from torch_compilers import Compilers, Parallel  # noqa: E402, F401: tests
-from torch_given import Given  # noqa: E402, F401: tests
+from torch_given import Given, Half  # noqa: E402, F401: tests
 from torch_lines import Lines  # noqa: E402, F401: tests
 from torch_looks import Looks  # noqa: E402, F401: tests
 from torch_masks import Masks  # noqa: E402, F401: tests

@@ -144,3 +144,16 @@ class Given(TorchCase):
             train(lambda x: (student(x) - teacher(Batch(x))).mean(), student)
         """)
         self.assertEqual(told, ["student", "student.0", "teacher.layers", "teacher.layers.0"])
+
+
+class Half(TorchCase):
+    """Whether modules return 16-bit numbers on the CPU."""
+
+    def told(self, forward):
+        code = textwrap.dedent(LOOP) + "model = net()\ntrain(lambda x: %s, model)\n" % forward
+        return self.same(code, model=False).properties().get("model.half_on_cpu", "")
+
+    def test_types(self):
+        self.assertEqual(self.told("model(x).sum()"), "")
+        self.assertEqual(self.told("torch.autocast('cpu', torch.bfloat16)(model)(x).sum()"), "bfloat16")
+        self.assertEqual(self.told("model.bfloat16()(x.bfloat16()).float().sum()"), "bfloat16")

@@ -342,3 +342,19 @@ class Looks(TorchCase):
                 except Exception as error:
                     if sys.version_info >= (3, 11): traceback.print_exc()
         """, model=False)
+
+    def test_full_collections_are_phases(self):
+        session = self.same("""
+            import gc
+            gc.disable()
+            gc.collect()
+            for generation in (0, 1, 2): gc.collect(generation)
+            class Loop:
+                def __init__(self): self.me = self
+            loop = Loop(); del loop
+            print(gc.collect() > 0, len(gc.callbacks) < 2)
+        """, model=False)
+        self.balanced(session)
+        phases = [event for event in session.events("PhaseBegin") if event.name == "garbage collection"]
+        self.assertEqual([event.phase for event in phases][:3], [21, 21, 21])
+        self.assertLessEqual(len(phases), 5)  # those at the end of the interpreter

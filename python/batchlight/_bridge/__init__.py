@@ -108,11 +108,18 @@ def _record_torch_nvtx():
     _imports.when_imported("torch.cuda.nvtx", "nvtx", _torch_nvtx.install)
 
 
+def _record_collections():
+    import gc  # PyTorch has it too
+    gc.callbacks.append(_native.collected)
+
+
 def _torch_imported(torch, options):
     trace = options["trace"]
     _native.property("torch.version", str(torch.__version__))
     _native.property("torch.cuda_version", str(torch.version.cuda or "none"))
     _record_torch_nvtx()
+    if trace & (TRACE_MODULES | TRACE_PHASES):
+        _imports.attempt("garbage-collection", _record_collections)
     if trace & TRACE_MODULES:
         from . import (
             _importlib_bootstrap, _torch_compilation, _torch_experts, _torch_given, _torch_holders,

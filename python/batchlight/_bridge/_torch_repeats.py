@@ -129,6 +129,7 @@ class Call:
 class Window:
     def __init__(self, torch):
         self.torch = torch
+        self.halves = torch.bfloat16, torch.float16
         self.thread = threading.get_ident()
         self.outermost = self.calls = 0
         self.modules = {}  # id -> Watched; None: has no parameters
@@ -136,6 +137,7 @@ class Window:
         self.repeating = 0  # calls around that have a known signature
         self.experts, self.given = Experts(), Given(torch)
         self.looks = False  # in an outermost call that is to be looked at
+        self.half = False   # it was said that modules return 16-bit numbers on the CPU
         self.in_backward = _torch_progress.inside_backward(torch)
 
     def begin_outermost(self, module, ends):
@@ -218,6 +220,10 @@ class Window:
         if self.top is None:
             return
         self.top = call.below
+        if not self.half and type(output) is self.torch.Tensor and output.dtype in self.halves:
+            self.half = True
+            if output.device.type == "cpu":
+                _native.property("model.half_on_cpu", str(output.dtype)[len("torch."):])
         if call.lists:
             self.experts.parent_ends(call.lists, call.watched.reference())
         if call.signature is not None:

@@ -20,13 +20,13 @@ constexpr double kLeastOfUsual = 3;
 constexpr size_t kFewestPerLead = 4;      // at most every fourth
 constexpr size_t kFewestPerBareLead = 8;  // where no DataLoader begins
 
-// Calls that train nothing, ordered by start, outermost.
-std::vector<TimeSpan> EvaluationCalls(const StepInputs& inputs, ThreadId thread) {
+// Ordered by start, outermost.
+std::vector<TimeSpan> CallsOf(const StepInputs& inputs, ThreadId thread, Phase phase) {
   const PhaseCallsTable& phases = inputs.store.phase_calls;
   const ThreadSpans::Rows rows = inputs.phase_rows.Of(thread);
   std::vector<TimeSpan> calls;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    if (phases.phase[row] != Phase::kEvaluationCall) continue;
+    if (phases.phase[row] != phase) continue;
     AddSpan(calls, phases.start_ns[row], phases.end_ns[row]);
   }
   return calls;
@@ -110,7 +110,10 @@ std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
 std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps) {
   std::vector<TimeSpan> found, bare;
   if (steps.thread.IsNone() || steps.steps.size() < 4) return found;
-  std::vector<TimeSpan> not_training = EvaluationCalls(inputs, steps.thread);
+  const std::vector<TimeSpan> not_training = CallsOf(inputs, steps.thread, Phase::kEvaluationCall);
+  // They come when they come, also in the middle of what an iteration begins with.
+  const std::vector<TimeSpan> collections =
+      CallsOf(inputs, steps.thread, Phase::kGarbageCollection);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(steps.thread);
   std::vector<TimeSpan> evaluations;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
@@ -120,10 +123,13 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   const std::vector<TimeSpan> apart = UniteSpans(not_training, evaluations);
   const std::vector<Lead> leads = LeadsOf(inputs, steps, apart);
   const ProcessorWaits waits(inputs.store, steps.thread);
+  const auto free_of = [](const std::vector<TimeSpan>& others, TimeSpan span) {
+    return span.end_ns - span.start_ns - NsInside(others, span.start_ns, span.end_ns);
+  };
   std::vector<int64_t> lengths, durations, ran, steps_ran;
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
-    lengths.push_back(span.end_ns - span.start_ns);
+    lengths.push_back(free_of(collections, span));
     ran.push_back(lengths.back() - std::llround(waits.In(span)));
     durations.push_back(steps.steps[i].duration_ns());
     const TimeSpan step{steps.steps[i].start_ns, steps.steps[i].end_ns};
@@ -135,8 +141,8 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   const double step_ns = double(LowerQuantile(durations, 0.5));
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
-    const double free_ns =
-        double(span.end_ns - span.start_ns - NsInside(evaluations, span.start_ns, span.end_ns));
+    const auto free_ns =
+        double(free_of(collections, span) - NsInside(evaluations, span.start_ns, span.end_ns));
     const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
     const bool stands_out = leads[i].epoch || free_ns > kLeastOfUsual * usual_ns;
     if (!stands_out || free_ns - usual_ns <= least) continue;

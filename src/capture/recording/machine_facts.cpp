@@ -62,6 +62,12 @@ std::string GpuDriverVersion() {
   return {};
 }
 
+// Of the flags of an x86 processor: whether it has what PyTorch's fast 16-bit products need.
+std::string HasAvx512(const std::string& flags) {
+  if (flags.empty()) return {};
+  return (flags + ' ').find(" avx512bw ") != std::string::npos ? "yes" : "no";
+}
+
 // Processors that this process and its children may use, where they are not all of the machine.
 std::string UsableCores(long all) {
   const auto usable = static_cast<long>(ProcessorCount());
@@ -76,6 +82,7 @@ Facts MachineFacts() {
     if (!value.empty()) facts.emplace_back(key, std::move(value));
   };
   add("machine.cpu", ValueInFile("/proc/cpuinfo", "model name", ": \t"));
+  add("machine.avx512", HasAvx512(ValueInFile("/proc/cpuinfo", "flags", ": \t")));
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   add("machine.cores", std::to_string(cores));
   add("machine.usable_cores", UsableCores(cores));

@@ -10,8 +10,9 @@ namespace batchlight::capture {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// machine.* keys: cpu, cores, usable_cores (where an affinity, a container or a job leaves fewer),
-// memory_bytes, kernel, hostname, os, gpu_driver (if there is one).
+// machine.* keys: cpu, avx512 (yes or no, of an x86 one), cores, usable_cores (where an affinity, a
+// container or a job leaves fewer), memory_bytes, kernel, hostname, os, gpu_driver (if there is
+// one).
 Facts MachineFacts();
 
 // environment.NAME keys, of NAME=VALUE strings: RANK, WORLD_SIZE, OMP_NUM_THREADS and their like;

@@ -1,4 +1,6 @@
 // Phases of the training loop, names of threads.
+#include <cstring>
+
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
@@ -40,6 +42,17 @@ class ItemOf {
   PyObject* item_ = nullptr;
 };
 
+void WritePhaseBegin(uint32_t phase, const char* name, size_t bytes) {
+  if (!Collecting()) return;
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream == nullptr || !stream->Ensure(sizeof(format::PhaseBeginRecord) + StringBytes(bytes))) {
+    return;
+  }
+  const format::StringRef name_id = stream->Intern(name, bytes);
+  stream->Write(format::PhaseBeginRecord{.phase = phase, .name = name_id});
+}
+
 }  // namespace
 
 PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
@@ -50,13 +63,23 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   if (phase == kImport) TellLibraries();  // of the import around this one
   const PyText name(arguments[1]);
   if (g_follows_loop) LoopPhaseBegins(phase, name.data(), name.size());
-  if (!Collecting()) return NewNone();
-  Guard guard;
-  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
-  if (stream != nullptr &&
-      stream->Ensure(sizeof(format::PhaseBeginRecord) + StringBytes(name.size()))) {
-    const format::StringRef name_id = stream->Intern(name.data(), name.size());
-    stream->Write(format::PhaseBeginRecord{.phase = phase, .name = name_id});
+  WritePhaseBegin(phase, name.data(), name.size());
+  return NewNone();
+}
+
+// One of gc.callbacks: it runs no Python, in the middle of whatever the program does.
+PyObject* Collected(PyObject*, PyObject* const* arguments, PySsize count) {
+  constexpr int kFull = 2;
+  if (count < 2) return NewNone();
+  const ItemOf generation(arguments[1], "generation");
+  if (generation.get() == nullptr || AsNumber(generation.get()) != kFull) return NewNone();
+  constexpr char kStart[] = "start", kName[] = "garbage collection";
+  const PyText what(arguments[0]);
+  if (what.size() == sizeof kStart - 1 && std::memcmp(what.data(), kStart, what.size()) == 0) {
+    WritePhaseBegin(static_cast<uint32_t>(format::Phase::kGarbageCollection), kName,
+                    sizeof kName - 1);
+  } else {
+    WriteEmpty<format::PhaseEndRecord>();
   }
   return NewNone();
 }

@@ -13,7 +13,7 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 }
 
 // native_events.cpp
-NativeFunction PhaseBegin, PhaseEnd, ImportedFile, NameThread, OperatorsFromRanges;
+NativeFunction PhaseBegin, PhaseEnd, Collected, ImportedFile, NameThread, OperatorsFromRanges;
 // native_modules.cpp
 NativeFunction ModuleEnterBy, ModuleNamed, ModuleLeave;
 // native_ranges.cpp

@@ -29,6 +29,7 @@ PyMethodDef g_functions[] = {
     {"module_leave", reinterpret_cast<void*>(ModuleLeave), kMethFastCall, nullptr},
     {"phase_begin", reinterpret_cast<void*>(PhaseBegin), kMethFastCall, nullptr},
     {"phase_end", reinterpret_cast<void*>(PhaseEnd), kMethFastCall, nullptr},
+    {"collected", reinterpret_cast<void*>(Collected), kMethFastCall, nullptr},
     {"modules_pass", reinterpret_cast<void*>(ModulesPass), kMethFastCall, nullptr},
     {"watch_detail", reinterpret_cast<void*>(WatchDetail), kMethFastCall, nullptr},
     {"imported_file", reinterpret_cast<void*>(ImportedFile), kMethFastCall, nullptr},

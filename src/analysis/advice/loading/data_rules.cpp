@@ -360,7 +360,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run), exposed_ns = wait.ns;
   const bool single = LoadsInTheTrainingProcess(run, *main);
   const std::vector<ProcessId> of_steps =
-      single ? std::vector<ProcessId>() : WorkersOfSteps(*run.store, *main);
+      single ? std::vector<ProcessId>() : WorkersOfSteps(run, *main);
   const int workers = CountInMiddle(*run.store, *main, of_steps);
   const Processors processors = ProcessorsOf(run, workers);
   const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;

@@ -19,14 +19,25 @@ bool RunsModule(const Store& store, size_t process, std::string_view module) {
 struct Iterators {
   int64_t made_ns = 0;  // the first of them
   size_t batches = 0;
-  size_t of_steps = 0;  // of these, for steady ones
+  size_t of_steps = 0;    // of these, for steady ones
+  bool validate = false;  // the first one is validation's; later ones may be training's again
 
-  bool AreForSteps() const { return batches == 0 || 2 * of_steps >= batches; }
+  bool AreForSteps() const { return batches == 0 || (!validate && 2 * of_steps >= batches); }
 };
 
+bool IsValidation(const RunMeasures& run, int64_t at_ns) {
+  const ProcessStages* main = run.stages.Main();
+  if (main == nullptr) return false;
+  const auto after = std::upper_bound(
+      main->spans.begin(), main->spans.end(), at_ns,
+      [](int64_t moment_ns, const StageSpan& stage) { return moment_ns < stage.start_ns; });
+  return after != main->spans.begin() && std::prev(after)->kind == StageKind::kValidation;
+}
+
 // In order of time.
-std::vector<Iterators> IteratorsOf(const Store& store, const ProcessSteps& main) {
+std::vector<Iterators> IteratorsOf(const RunMeasures& run, const ProcessSteps& main) {
   std::vector<Iterators> iterators;
+  const Store& store = *run.store;
   const PhaseCallsTable& phases = store.phase_calls;
   StepLookup steps(&main);
   for (size_t row = 0; row < phases.size(); ++row) {
@@ -35,7 +46,7 @@ std::vector<Iterators> IteratorsOf(const Store& store, const ProcessSteps& main)
     if (phases.phase[row] == Phase::kDataLoaderInit) {
       if (iterators.empty() || iterators.back().batches > 0) iterators.push_back({at_ns});
     } else if (phases.phase[row] == Phase::kDataLoaderNext && !iterators.empty()) {
-      ++iterators.back().batches;
+      if (iterators.back().batches++ == 0) iterators.back().validate = IsValidation(run, at_ns);
       iterators.back().of_steps += steps.IsSteadyAt(at_ns);
     }
   }
@@ -122,9 +133,10 @@ bool IsLoaderWorker(const Store& store, size_t process, ProcessId training) {
          RunsModule(store, parent.row(), "multiprocessing.forkserver ");
 }
 
-std::vector<ProcessId> WorkersOfSteps(const Store& store, const ProcessSteps& main) {
+std::vector<ProcessId> WorkersOfSteps(const RunMeasures& run, const ProcessSteps& main) {
+  const Store& store = *run.store;
   std::vector<ProcessId> workers, all;
-  const std::vector<Iterators> iterators = IteratorsOf(store, main);
+  const std::vector<Iterators> iterators = IteratorsOf(run, main);
   for (size_t i = 0; i < store.processes.size(); ++i) {
     if (!IsLoaderWorker(store, i, main.process)) continue;
     all.push_back(ProcessId::At(i));

@@ -19,7 +19,7 @@ bool IsLoaderWorker(const Store& store, size_t process, ProcessId training);
 
 // Without those of iterators whose batches other stages take (validation's, which
 // persistent_workers keeps).
-std::vector<ProcessId> WorkersOfSteps(const Store& store, const ProcessSteps& main);
+std::vector<ProcessId> WorkersOfSteps(const RunMeasures& run, const ProcessSteps& main);
 // Of these, how many are alive at the middle of the steady steps.
 int CountInMiddle(const Store& store, const ProcessSteps& main,
                   const std::vector<ProcessId>& workers);

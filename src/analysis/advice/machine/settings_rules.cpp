@@ -6,6 +6,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/owners/autograd_numbers.h"
+#include "analysis/roofline/operator_cost.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight::advice {
@@ -186,6 +187,38 @@ void DoublePrecision(const RunMeasures& run, Findings* findings) {
        .patch = {.place = "",
                  .diff = "-model = model.double()\n"
                          "+model, x = model.float(), x.float()\n"}});
+}
+
+void HalfPrecisionOnCpu(const RunMeasures& run, Findings* findings) {
+  const Store& store = *run.store;
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || !run.gpu.empty() || store.Property("machine.avx512") != "no") return;
+  const std::string_view type = store.Property("model.half_on_cpu", main->process);
+  if (type.empty()) return;
+  double products_ns = 0;
+  for (const OperatorRow& row : run.operators.by_name) {
+    if (IsMatrixOperator(store.Text(row.name))) products_ns += row.self_per_step_ns;
+  }
+  const double step_ns = MeanStepNs(run);
+  if (step_ns <= 0 || products_ns < kHalfProducts * step_ns) return;
+  const double gain_ns = products_ns * kHalfGain;
+  findings->push_back(
+      {.title = "The CPU computes in " + std::string(type) + " without instructions for it",
+       .seen = "Modules return torch." + std::string(type) +
+               " (autocast, or a model of that type), and products of matrices and convolutions "
+               "take " +
+               TimeOf(products_ns) + " of a step. The processor has no AVX-512.",
+       .why = "Without it PyTorch has plain loops for them, which are several times as slow as "
+              "its kernels for float32.",
+       .action = "Compute in float32 on such a processor: leave torch.autocast(\"cpu\") out (or "
+                 "enabled=False; Lightning: precision=\"32-true\"), or call model.float().",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kHalfUncertainty,
+       .evidence = {{.kind = "setting", .name = std::string(type), .per_step_ns = products_ns}},
+       .patch = {.place = "",
+                 .diff = "-with torch.autocast(\"cpu\", dtype=torch." + std::string(type) +
+                         "):\n"
+                         "+with torch.autocast(\"cpu\", enabled=False):\n"}});
 }
 
 void TooManyThreads(const RunMeasures& run, Findings* findings) {
