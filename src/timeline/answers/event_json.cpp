@@ -90,21 +90,23 @@ class FieldWriter {
   json fields_ = json::array();
 };
 
-// A function is in one line after the other, each time in others.
-void AddLine(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& fields) {
-  const SampledLine most = LongestLineOf(timeline, place, ref);
-  if (most.line == 0) return;
-  fields.push_back({{"key", "line"},
-                    {"label", "mostly in line"},
-                    {"help", "by its samples, with what it calls there"},
-                    {"text", std::to_string(most.line)},
-                    {"value", most.line},
-                    {"unit", ""}});
-  fields.push_back({{"key", "line_ns"},
-                    {"label", "time in that line"},
-                    {"text", std::to_string(most.ns)},
-                    {"value", most.ns},
-                    {"unit", "ns"}});
+json NumberField(const char* key, const char* label, const char* help, int64_t value,
+                 const char* unit) {
+  return {{"key", key},     {"label", label}, {"help", help}, {"text", std::to_string(value)},
+          {"value", value}, {"unit", unit}};
+}
+
+// How well a sampled call is known. A function is in one line after the other, each time in others.
+void AddSamples(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& fields) {
+  const SampledCall call = SamplesOf(timeline, place, ref);
+  if (call.looks == 0) return;
+  fields.push_back(NumberField("looks", "looks that saw it", "", int64_t(call.looks), ""));
+  fields.push_back(NumberField("apart_ns", "from look to look",
+                               "it begins and ends between two of them", call.apart_ns, "ns"));
+  if (call.line == 0) return;
+  fields.push_back(
+      NumberField("line", "mostly in line", "with what it calls there", call.line, ""));
+  fields.push_back(NumberField("line_ns", "time in that line", "", call.line_ns, "ns"));
 }
 
 json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {
@@ -164,7 +166,7 @@ json LinksOf(const Timeline& timeline, const Links& links, uint32_t ref) {
   return out;
 }
 
-// A sampled call is drawn from the look before the first that saw it.
+// A sampled call is drawn from between two looks, of which the second saw it.
 constexpr int64_t kBetweenLooksNs = 10'000'000;
 
 // A moment early in the event at which it surely went on.
@@ -229,7 +231,7 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
   if (place.track != kNoRef && timeline.tracks()[place.track].kind == TrackKind::kPython) {
-    AddLine(timeline, place, ref, out["fields"]);
+    AddSamples(timeline, place, ref, out["fields"]);
   }
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);

@@ -40,7 +40,9 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichItWasSeen) {
                                   [](const Track& one) { return one.kind == TrackKind::kPython; });
   ASSERT_NE(track, timeline->tracks().end());
   const nlohmann::json nap = EventDetails(*timeline, links, track->rows[0].refs()[0]);
-  EXPECT_EQ(nap["from"], 498 * kMs);
+  EXPECT_NEAR(nap["from"].get<double>(), 503.1 * kMs, 0.1 * kMs);  // between two looks
+  EXPECT_EQ(nap["fields"][0]["value"], 9);
+  EXPECT_EQ(nap["fields"][2]["value"], 8);
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
 }
 

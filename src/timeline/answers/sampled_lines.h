@@ -7,13 +7,14 @@
 
 namespace batchlight::timeline {
 
-struct SampledLine {
-  uint32_t line = 0;  // 0: not known
-  int64_t ns = 0;     // of the event, in that line
+struct SampledCall {
+  uint64_t looks = 0;    // that saw it
+  int64_t apart_ns = 0;  // from one to the next, mean
+  uint32_t line = 0;     // that it was in for most of it, itself or calling others; 0: not known
+  int64_t line_ns = 0;   // of it
 };
 
-// The line that the function of the event was in for most of it, itself or calling others. `place`
-// is the event's, in a track of samples.
-SampledLine LongestLineOf(const Timeline& timeline, const EventPlace& place, uint32_t ref);
+// Of an event in a track of samples; `place` is the event's.
+SampledCall SamplesOf(const Timeline& timeline, const EventPlace& place, uint32_t ref);
 
 }  // namespace batchlight::timeline

@@ -101,10 +101,11 @@ TEST(Timeline, PythonStandsBelowItsThread) {
   EXPECT_EQ(NamesOf(*timeline, track->rows[2]), (Texts{load_name, "train.py:7(step)", load_name}));
   const Events& events = timeline->events();
   const std::vector<uint32_t>& outer = track->rows[0].refs();
-  EXPECT_EQ(events.Start(outer[0]), 0);
-  EXPECT_EQ(events.End(outer[0]), 40);
-  EXPECT_EQ(events.Start(outer[1]), 50);
-  EXPECT_EQ(events.End(track->rows[2].refs()[0]), 20);
+  // What changed between two looks did so in the middle.
+  EXPECT_EQ(events.Start(outer[0]), 5);
+  EXPECT_EQ(events.End(outer[0]), 45);
+  EXPECT_EQ(events.Start(outer[1]), 55);
+  EXPECT_EQ(events.End(track->rows[2].refs()[0]), 21);
 }
 
 // Programmatic dependent launch: a kernel begins before the one ahead of it has ended.

@@ -25,26 +25,29 @@ class StretchMaker {
   void Look(PythonStackId stack, int64_t start_ns, int64_t end_ns, int64_t apart_ns) {
     FindNames(stack);
     // Where a look came late nobody stood for the time before it, but nothing was seen to end.
-    const bool goes_on = !open_.empty() && start_ns - last_end_ns_ <= apart_ns;
+    const bool goes_on = !open_.empty() && start_ns - last_look_ns_ <= apart_ns;
     size_t same = 0;
     while (goes_on && same < open_.size() && same < names_.size() &&
            table_.name[open_[same]] == names_[same]) {
       ++same;
     }
+    // What changed between two looks did so in the middle, for all that is known. Records of one
+    // thread may overlap by what its clock is off.
+    const int64_t before_ns = goes_on ? last_look_ns_ : start_ns;
+    const int64_t middle_ns = before_ns + (start_ns + apart_ns - before_ns) / 2;
+    const int64_t from_ns = std::clamp(middle_ns, before_ns, std::max(before_ns, end_ns));
+    for (size_t ended = same; goes_on && ended < open_.size(); ++ended) {
+      table_.end_ns[open_[ended]] = from_ns;
+    }
     open_.resize(same);
-    // Records of one thread may overlap by what its clock is off: a child never leaves its parent.
-    const int64_t from_ns = goes_on ? std::min(last_end_ns_, end_ns) : start_ns;
     for (; same < names_.size(); ++same) {
       open_.push_back(table_.name.size());
       table_.Add(from_ns, end_ns, names_[same]);
     }
     for (const size_t row : open_) table_.end_ns[row] = std::max(table_.end_ns[row], end_ns);
-    last_end_ns_ = open_.empty() ? INT64_MIN : table_.end_ns[open_.front()];
+    if (!open_.empty()) last_look_ns_ = table_.end_ns[open_.front()];
   }
-  void EndThread() {
-    open_.clear();
-    last_end_ns_ = INT64_MIN;
-  }
+  void EndThread() { open_.clear(); }
 
  private:
   void NameFrames() {
@@ -75,7 +78,7 @@ class StretchMaker {
   std::vector<StringId> name_of_frame_;  // by row of python_frames
   std::vector<StringId> names_;
   std::vector<size_t> open_;  // rows of the table, outermost first
-  int64_t last_end_ns_ = INT64_MIN;
+  int64_t last_look_ns_ = 0;  // where any is open
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ export function stepAt(steps: StepsInfo|undefined, time: number): number {
   return i < steps.from.length && steps.from[i] <= time ? i : -1;
 }
 
-// A sampled call is drawn from the look before the first that saw it.
+// A sampled call is drawn from between two looks, of which the second saw it.
 const kBetweenLooksNs = 10e6;
 
 // A moment early in an event, on a track of this kind, at which it surely went on.
