@@ -218,6 +218,25 @@ class AServedFileSystem(Served):
         self.assertEqual(tool.returncode, 0, error)
         self.assertIn("what watches the job was left waiting", error)
 
+    def test_signals_reach_a_program_whose_recording_is_silent(self):
+        script = ("import os, signal, sys, time\n"
+                  "def end(number, frame): open(sys.argv[1], 'w').close(); os._exit(0)\n"
+                  "signal.signal(signal.SIGTERM, end)\n"
+                  "open(sys.argv[1] + '.ready', 'w').close()\n"
+                  "while True: time.sleep(0.05)\n")
+        tool = self.begin("profile", "-t", "nvtx", "--pytorch=none", "-o", "disk/run",
+                          DEBIAN_PYTHON, "-c", script, self.path("got"), stderr=subprocess.PIPE)
+        self.until(lambda: os.path.exists(self.path("got.ready")), "the program does not run")
+        time.sleep(1)
+        self.hold()
+        time.sleep(1)  # the tool writes its next look, and waits
+        tool.send_signal(signal.SIGTERM)
+        self.until(lambda: os.path.exists(self.path("got")), "the program was not told to end")
+        self.server.send_signal(signal.SIGCONT)
+        _, error = tool.communicate(timeout=LONG_S)
+        self.assertEqual(tool.returncode, 0, error)
+        self.assertTrue(os.path.exists(self.path("behind/run.batchlight")), error)
+
     def test_a_timeline_whose_recording_is_silent_can_be_ended(self):
         shutil.copy(os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight"),
                     self.path("behind/run.batchlight"))

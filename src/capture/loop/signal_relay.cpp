@@ -56,6 +56,7 @@ bool AsksToEnd(int signal) {
 
 SignalRelay::~SignalRelay() {
   if (fd_ < 0) return;
+  rescue_.Stop();
   if (!shares_group_) terminal_.TakeBack(program_);
   for (const int fd : {fd_, timer_fd_}) {
     loop_.Remove(fd);
@@ -95,6 +96,7 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   line.Keep(kCommandWords);
   witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
+  rescue_.Start(fd_, [this](const siginfo_t& info) { Rescue(info); });
   return {};
 }
 
@@ -225,7 +227,18 @@ bool SignalRelay::asked_to_end() const {
   return asked_to_end_ns_ != 0 && MonotonicNow() - asked_to_end_ns_ < kAgoNs;
 }
 
+// The loop is held up, and with it the witness's words: one that was sent to both comes twice.
+void SignalRelay::Rescue(const siginfo_t& info) const {
+  const bool by_kernel = info.si_code == SI_KERNEL;
+  if (info.si_pid == getpid() || (by_kernel && shares_group_)) return;
+  Waiting waiting{info.si_signo, IsForTheStarter(info.si_code, info.si_pid), by_kernel,
+                  MonotonicNow(), std::nullopt};
+  if (info.si_code == SI_QUEUE) waiting.value = info.si_value;
+  PassOn(waiting);
+}
+
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
+  rescue_.Stop();
   interrupted_ = std::move(interrupted);
   for (const Waiting& waiting : waiting_) {
     if (waiting.for_starter && !WitnessTells(waiting)) PassOn(waiting);

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
+#include "capture/loop/signal_rescue.h"
 #include "capture/loop/signal_witness.h"
 #include "capture/loop/terminal.h"
 
@@ -78,6 +79,7 @@ class SignalRelay {
   void HearWitness();
   void PassOnWhatIsDue();
   void PassOn(const Waiting& waiting) const;
+  void Rescue(const siginfo_t& info) const;
   bool WitnessTells(const Waiting& waiting);
 
   EventLoop& loop_;
@@ -86,6 +88,7 @@ class SignalRelay {
   int fd_ = -1;
   int timer_fd_ = -1;
   SignalWitness witness_;
+  SignalRescue rescue_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
   bool shares_group_ = false;
