@@ -8,7 +8,7 @@ import tempfile
 
 from ._lines_text import text_of_lines
 from ._run import split
-from ._tool import output_of, record
+from ._tool import output_of, record, when_written
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernprof_program.py")
 
@@ -102,8 +102,7 @@ def main(words):
             _flags(flags, profile, recording, top),
             command(_kind_of_lines(profile) if flags.line_by_line else
                     "regions" if flags.builtin else "calls"), recording)
-        _write(flags, recording, out)
-    return status
+        return when_written(lambda: _write(flags, recording, out), status, recording, folder, out)
 
 
 _OWN_SHARE = 0.05

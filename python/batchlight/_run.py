@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 
-from ._tool import output_of, record
+from ._tool import output_of, record, when_written
 
 
 def _parser():
@@ -74,7 +74,10 @@ def main(words):
             if flag.partition("=")[0] not in given]
         status = record(flags_of_tool + profile, [sys.executable] + program, recording)
         out = flags.outfile or os.path.join(folder, "out.pstats")
-        output_of("export", "-q", "-f", "-t", "pstats", "-o", out, recording)
-        if not flags.outfile:
-            pstats.Stats(out).strip_dirs().sort_stats(flags.sort).print_stats()
-    return status
+
+        def write():
+            output_of("export", "-q", "-f", "-t", "pstats", "-o", out, recording)
+            if not flags.outfile:
+                pstats.Stats(out).strip_dirs().sort_stats(flags.sort).print_stats()
+
+        return when_written(write, status, recording, folder, flags.outfile or "run")

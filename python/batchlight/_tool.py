@@ -1,6 +1,7 @@
 """The program `batchlight`, for those parts of the package that need it."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,44 @@ def find_tool():
 
 def said(error):
     """What the program wrote on standard error, as the text of an exception."""
-    lines = [line for line in error.splitlines() if line.strip()]
+    lines = [line[len("batchlight: "):] if line.startswith("batchlight: ") else line
+             for line in error.splitlines() if line.strip()]
     return "\n".join(lines) or "batchlight ended without a reason"
+
+
+# What is sent to whoever started a program reaches it: the profiler passes it on.
+_PASSED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGINT")]
+
+
+def _has_the_terminal():
+    """Whether keys, such as Ctrl-C, are sent to the child as well."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _call(command, **options):
+    """As subprocess.call(), and in the child's place for who signals this process."""
+    child = subprocess.Popen(command, **options)
+
+    def pass_on(number, _):
+        if number not in (signal.SIGINT, signal.SIGQUIT) or not _has_the_terminal():
+            child.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in _PASSED_ON
+              if signal.getsignal(number) is not signal.SIG_IGN}
+    try:
+        return child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def output_of(*words):
@@ -43,18 +80,23 @@ def output_of(*words):
 
 def record(flags, command, recording):
     """Runs a command under the profiler, without a word of the profiler's. Its exit status."""
-    sys.stdout.flush()
+    if sys.stdout is not None:  # it is None where whoever started us closed it
+        sys.stdout.flush()
     # The command gets our standard error; what the tool says there is of use only if it fails.
-    error = os.dup(2)
-    os.set_inheritable(error, True)
     try:
-        if error > _LAST_OF_SHELL:  # both go to ours then
-            status = subprocess.call([find_tool(), "profile"] + flags + ["--"] + command)
+        error = os.dup(2)
+    except OSError:  # closed
+        error = -1
+    else:
+        os.set_inheritable(error, True)
+    try:
+        if error < 0 or error > _LAST_OF_SHELL:  # both go to ours then
+            status = _call([find_tool(), "profile"] + flags + ["--"] + command)
             if not os.path.exists(recording):
                 raise ToolError("there is no recording; the lines above say why")
             return status
         with tempfile.TemporaryFile() as own:
-            status = subprocess.call(
+            status = _call(
                 [find_tool(), "profile"] + flags +
                 ["--", "/bin/sh", "-c", 'exec "$0" "$@" 2>&%d %d>&-' % (error, error)] + command,
                 stderr=own, close_fds=False)
@@ -63,4 +105,33 @@ def record(flags, command, recording):
                 raise ToolError(said(own.read().decode(errors="replace")))
             return status
     finally:
-        os.close(error)
+        if error >= 0:
+            os.close(error)
+
+
+def when_written(write, status, recording, folder, out):
+    """Writes the results of a program that ended with `status`, and returns that. Where they cannot be written
+    the recording is kept, and the status of a program that failed too."""
+    try:
+        write()
+    except (ToolError, OSError) as problem:
+        where = _kept(recording, out) if recording.startswith(folder) else recording
+        text = "batchlight: %s; the recording is kept: %s" % (problem, where)
+        if status == 0:
+            sys.exit(text)
+        if sys.stderr is not None:
+            print(text, file=sys.stderr)
+    return status
+
+
+def _kept(recording, out):
+    """Where a recording in a temporary folder is now: in this one, or in one that stays."""
+    for place in (os.path.basename(out) + ".batchlight", None):
+        try:
+            place = place or os.path.join(tempfile.mkdtemp(prefix="batchlight_kept_"), "run.batchlight")
+            with open(recording, "rb") as source, open(place, "xb") as target:
+                shutil.copyfileobj(source, target)
+            return place
+        except OSError:
+            pass
+    return recording

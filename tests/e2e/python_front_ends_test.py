@@ -5,6 +5,8 @@ import json
 import os
 import pstats
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -13,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_hook_test import DEBIAN, interpreters  # noqa: E402
 from python_session import PYTHON_PATH, alone  # noqa: E402
-from recorded import BATCHLIGHT, run  # noqa: E402
+from recorded import BATCHLIGHT, LONG_S, InFolder, run  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "counted_program.py")
@@ -306,6 +308,61 @@ class FrontEnds(unittest.TestCase):
         self.assertRegex(text.stdout, r"\n +12 +5 .* return n == 0 or odd")
         self.assertRegex(text.stdout, r"\n +177/1 .* counted_program.py:7\(fib\)\n")
         self.assertIn("-f p.missing: AttributeError", text.stdout)
+
+
+class AsTheProgram(InFolder):
+    """kernprof and run in the place of the program, for whoever started it."""
+    FRONT_ENDS = (["kernprof"], ["kernprof", "-l"])
+
+    def front_ends(self):
+        for words in self.FRONT_ENDS:
+            yield [BATCHLIGHT] + words
+        yield [DEBIAN, "-m", "batchlight", "run"]
+
+    def setUp(self):
+        super().setUp()
+        self.environment["PYTHONPATH"] = PYTHON_PATH
+        self.environment["PATH"] = os.path.dirname(BATCHLIGHT) + ":/usr/bin:/bin"
+
+    def write(self, text):
+        with open(self.path("program.py"), "w") as file:
+            file.write(text)
+
+    def test_runs_where_outputs_are_closed_and_fails_as_it_does(self):
+        self.write("import sys; open('ran', 'w').close(); sys.exit(7)\n")
+        for words in self.front_ends():
+            for closed in (1, 2):
+                with self.subTest(words=words, closed=closed):
+                    done = subprocess.run(["/bin/sh", "-c", 'exec "$@" %d>&-' % closed, "sh", *words, "program.py"],
+                                          cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LONG_S)
+                    self.assertEqual(done.returncode, 7)
+                    os.remove(self.path("ran"))
+
+    def test_a_recording_whose_results_cannot_be_written_is_kept(self):
+        self.write("import sys; sys.exit(7)\n")
+        done = subprocess.run([BATCHLIGHT, "kernprof", "-o", "/nowhere/x", "program.py"], cwd=self.folder,
+                              env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=LONG_S)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("the recording is kept: x.batchlight", done.stderr)
+        self.assertNotIn("batchlight: batchlight:", done.stderr)
+        self.assertTrue(os.path.exists(self.path("x.batchlight")))
+
+    def test_a_signal_for_it_reaches_the_program(self):
+        self.write("import signal, sys, time\n"
+                   "signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
+                   "open('ready', 'w').close()\n"
+                   "time.sleep(600)\n")
+        for words in self.front_ends():
+            with self.subTest(words=words):
+                tool = subprocess.Popen([*words, "program.py"], cwd=self.folder, env=self.environment,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+                self.until(lambda: os.path.exists(self.path("ready")), "the program does not run")
+                os.remove(self.path("ready"))
+                tool.send_signal(signal.SIGTERM)
+                self.assertEqual(tool.wait(LONG_S), 5)
 
 
 if __name__ == "__main__":
