@@ -111,6 +111,7 @@ std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps
 // for; nothing where that is little or not known. (loading/iterator_rules.cpp)
 struct IteratorsInSteps {
   double per_step = 0;
+  bool has_workers = false;
   double exposed_ns = 0;
   SampledTime sampled;  // functions of the program's own that make them
 };

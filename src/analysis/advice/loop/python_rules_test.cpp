@@ -272,7 +272,8 @@ TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {
 
 // Steps of 10 ms that get a batch in 6 ms: 4 ms of that in `inner` of `file`. `every` steps make an
 // iterator of their loader.
-std::vector<Finding> FindingsOfIterators(int every, const char* file, const char* inner) {
+std::vector<Finding> FindingsOfIterators(int every, const char* file, const char* inner,
+                                         const char* kind = "_SingleProcess") {
   StoreBuilder build;
   const PythonStackId stack = CalledBy("train", 91, file, inner, build);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
@@ -282,8 +283,8 @@ std::vector<Finding> FindingsOfIterators(int every, const char* file, const char
       build.Phase(thread, Phase::kDataLoaderInit, "DataLoader.__iter__", t, t + 100'000);
     }
     build.Phase(thread, Phase::kDataLoaderNext,
-                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 100'000,
-                t + 6 * kMs);
+                "enumerate(DataLoader)#" + std::string(kind) + "DataLoaderIter.__next__",
+                t + 100'000, t + 6 * kMs);
     build.Operator(thread, "aten::mm", t + 6 * kMs, t + 10 * kMs - 2000);
     build.store().python_samples.Append({.start_ns = t + kMs,
                                          .end_ns = t + 5 * kMs,
@@ -314,6 +315,21 @@ TEST(DataRules, AnIteratorOfEveryStepIsToBeKept) {
     EXPECT_EQ(FindRule(others, "loader-iterators"), nullptr);
     ASSERT_NE(FindRule(others, "dataloader-wait"), nullptr);
   }
+}
+
+// Its workers have made nothing ahead: what the loop waits for them is the iterator's.
+TEST(DataRules, AnIteratorWithWorkersOfEveryStepIsToBeKept) {
+  constexpr char kLoader[] = "/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py";
+  constexpr char kGet[] = "_MultiProcessingDataLoaderIter._get_data";
+  const auto findings = FindingsOfIterators(1, kLoader, kGet, "_MultiProcessing");
+  const Finding* found = FindRule(findings, "loader-iterators");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found, findings.data());
+  EXPECT_EQ(found->why.find("A new iterator starts its workers anew"), 0u) << found->why;
+  EXPECT_NEAR(found->gain_ns, 0.95 * 4 * kMs, 0.1 * kMs);
+  EXPECT_EQ(
+      FindRule(FindingsOfIterators(10, kLoader, kGet, "_MultiProcessing"), "loader-iterators"),
+      nullptr);
 }
 
 // Tokens made in collate_fn are the same in every epoch.
