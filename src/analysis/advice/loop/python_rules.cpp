@@ -79,6 +79,11 @@ bool Sleeps(const SampledTime& open, const SampledTime& whole, double processor_
   return double(open.cpu_ns) < kPythonWaits * (1 - processor_wait) * double(open.all_ns);
 }
 
+constexpr std::string_view kLookWhatItWaitsFor =
+    "Look what it waits for. Take away what need not be waited for (a lock, polling with "
+    "time.sleep: a queue.Queue or an Event wakes at once), or hand it to another thread or "
+    "process.";
+
 Finding WaitingPython(const RunMeasures& run, const std::string& names, const std::string& share,
                       double exposed_ns) {
   const OwnPython& python = run.loop_work.python;
@@ -87,9 +92,7 @@ Finding WaitingPython(const RunMeasures& run, const std::string& names, const st
           .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
                   names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps.",
           .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
-          .action =
-              "Look what it waits for. Take away what need not be waited for (a lock, polling "
-              "with time.sleep), or hand it to another thread or process.",
+          .action = std::string(kLookWhatItWaitsFor),
           .gain_ns = exposed_ns * kOwnPythonGain,
           .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
           .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};
@@ -147,7 +150,10 @@ void RarePythonWork(const RunMeasures& run, Findings* findings) {
                TimeOf(each_ns) + " each" + (has_gpu ? " while the GPU idles" : "") + ", in " +
                names + "; the median step does without.",
        .why = "No step trains meanwhile.",
-       .action = "Do it in fewer steps, make it cheaper, or hand what it needs to another process.",
+       .action = Sleeps(rare.functions, python.whole, ProcessorWait(run))
+                     ? std::string(kLookWhatItWaitsFor)
+                     : "Do it in fewer steps, make it cheaper, or hand what it needs to another "
+                       "process.",
        .gain_ns = exposed_ns * kRarePythonGain,
        .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
        .evidence = PythonEvidence(*run.store, rare.functions, exposed_ns, {})});

@@ -11,8 +11,9 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// A quarter of the steps hold 20 ms in `draw`, for `busy_ns` of which it had a processor.
-std::vector<Finding> FindingsOfDrawing(int64_t busy_ns) {
+// A quarter of the steps hold 20 ms in `draw`, for `busy_ns` of which it had a processor; of 4 ms of
+// other work in each step for `works_ns`.
+std::vector<Finding> FindingsOfDrawing(int64_t busy_ns, int64_t works_ns = 4 * kMs) {
   StoreBuilder build;
   build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
                                       .function = build.Text("draw"),
@@ -33,7 +34,7 @@ std::vector<Finding> FindingsOfDrawing(int64_t busy_ns) {
     const int64_t pause_ns = i % 4 == 1 ? 20 * kMs : 0;
     build.Range(thread, "step", t, t + pause_ns + 10 * kMs - 1000);
     build.Operator(thread, "aten::mm", t, t + 5 * kMs);
-    sample(PythonStackId::At(0), t, 4 * kMs, 4 * kMs);
+    sample(PythonStackId::At(0), t, 4 * kMs, works_ns);
     if (pause_ns > 0) sample(PythonStackId::At(0), t + 5 * kMs, 19 * kMs, busy_ns);
     build.Operator(thread, "aten::mm", t + 5 * kMs + pause_ns, t + pause_ns + 10 * kMs - 2000);
     t += pause_ns + 10 * kMs;
@@ -48,7 +49,13 @@ TEST(LoopRules, WhatSomeStepsDoForLongIsNamed) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->title, "`draw` (train.py:42): 33 % of the mean step, in 10 of 40 steps");
   EXPECT_NEAR(found->gain_ns, 0.8 * 5 * kMs, 0.1 * kMs);
+  EXPECT_EQ(found->action.find("Do it in fewer steps"), 0u) << found->action;
   EXPECT_EQ(FindRule(FindingsOfDrawing(kMs), "python-work"), nullptr) << "it only waited";
+  // As the whole loop does: what it waits for is all there is to find.
+  const auto sleeping = FindingsOfDrawing(2 * kMs, kMs / 2);
+  const Finding* sleeps = FindRule(sleeping, "python-work");
+  ASSERT_NE(sleeps, nullptr);
+  EXPECT_EQ(sleeps->action.find("Look what it waits for"), 0u) << sleeps->action;
 }
 
 // A request for each step's metrics: 5 ms of operators, 5 ms in which the loop sleeps.
