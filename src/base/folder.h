@@ -40,6 +40,9 @@ class Folder {
   // openat; the descriptor closes at exec. Neither a link nor a pipe that nobody feeds holds it up.
   // -1 with errno.
   int OpenFile(const std::string& name, int flags, mode_t mode = 0) const;
+  // For reading, a file with no other name that belongs to this user or, with `or_roots`, to root.
+  // -1 with errno, EPERM: it is something else.
+  int OpenOwnFile(const std::string& name, bool or_roots) const;
   // Makes the file; it was not there before. The mode holds whatever the umask is.
   int MakePrivateFile(const std::string& name) const;
   bool Remove(const std::string& name) const;
@@ -52,7 +55,8 @@ class Folder {
   std::vector<std::string> Names() const;
   // Of the folder itself.
   struct stat Info() const;
-  bool IsOurs() const;  // belongs to this user
+  bool IsOurs() const;       // belongs to this user
+  bool IsOursAlone() const;  // and nobody else may write it
   // Until it is closed no other process gets the lock. False: one has it.
   bool Lock() const;
   // Whether `name` in this folder is `other`.

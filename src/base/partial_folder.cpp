@@ -24,8 +24,20 @@ std::optional<Folder> OpenInside(const Folder& folder, const std::string& name) 
 
 // In each folder while it is filled. Its name alone does not tell that it is ours to remove:
 // whoever may write the folder around it can give that name to a folder full of somebody else's
-// work, but can put nothing into it.
+// work, but can put nothing into it, unless it is a folder that others may write (IsMarked).
 constexpr char kMark[] = ".batchlight-unfinished";
+
+// Whether the mark is one that nobody but this user can have put there.
+bool IsMarked(const Folder& folder) {
+  const int mark = folder.IsOursAlone() ? folder.OpenOwnFile(kMark, false) : -1;
+  if (mark >= 0) close(mark);
+  return mark >= 0;
+}
+
+// Whether a killed process left it; then it is locked from here on. An empty one loses nothing.
+bool IsLeft(const Folder& folder) {
+  return folder.IsOurs() && (IsMarked(folder) || folder.Names().empty()) && folder.Lock();
+}
 
 // While it is filled nobody else may put anything into it: it would get its place, and over what is
 // there, with our own files. Without effect where the file system keeps no modes.
@@ -114,11 +126,7 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
       continue;
     }
     const auto inside = OpenInside(folder, name);
-    if (!inside || !inside->IsOurs()) continue;
-    // An empty one loses nothing.
-    if (!inside->Has(kMark) && !inside->Names().empty()) continue;
-    // Whoever fills it holds the lock.
-    if (inside->Lock()) left.push_back(name);
+    if (inside && IsLeft(*inside)) left.push_back(name);
   }
   return left;
 }
@@ -126,8 +134,11 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
 bool RemovePartialFolder(const Folder& folder, const std::string& name) {
   const auto inside = OpenInside(folder, name);
   if (!inside) return false;
-  // It may be another one by now.
-  if (inside->Has(kMark)) RemoveFilesOf(*inside);
+  // It may be another one than LeftPartialFolders() found.
+  errno = EPERM;
+  if (!IsLeft(*inside)) return false;
+  RemoveFilesOf(*inside);
+  // Removes nothing but an empty folder, whoever exchanges it before this line.
   return folder.RemoveFolder(name);
 }
 

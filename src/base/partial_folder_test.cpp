@@ -146,5 +146,50 @@ TEST_F(PartialFolderTest, AFolderThatWasGivenSuchANameIsKept) {
   EXPECT_EQ(Folder::Open(base_ + "/" + name)->Names(), (Names{"chapter"}));
 }
 
+// Who may write into one can put a mark there as well. So it is where a mark is a link to a file of
+// ours, and where it is somebody else's.
+TEST_F(PartialFolderTest, AMarkThatOthersCanHaveMadeDoesNotCount) {
+  const std::string name = "drop.partial-abcdefghijklmnop";
+  const std::string path = base_ + "/" + name;
+  const std::string mark = path + "/.batchlight-unfinished";
+  std::filesystem::create_directory(path);
+  ASSERT_TRUE(WriteWholeFile(path + "/thesis", "precious").ok());
+  const auto expect_kept = [&](const char* what) {
+    EXPECT_EQ(LeftPartialFolders(Base()), Names{}) << what;
+    EXPECT_FALSE(RemovePartialFolder(Base(), name)) << what;
+    EXPECT_TRUE(FileExists(path + "/thesis")) << what;
+  };
+  ASSERT_TRUE(WriteWholeFile(mark, "").ok());
+  for (const mode_t mode : {01770, 0702, 0720}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    expect_kept("a folder that others may write");
+  }
+  ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  EXPECT_EQ(LeftPartialFolders(Base()), Names{name});
+  std::filesystem::create_hard_link(mark, base_ + "/second");
+  expect_kept("a file with two names");
+  std::filesystem::remove(mark);
+  std::filesystem::create_symlink(base_ + "/second", mark);
+  expect_kept("a link");
+  std::filesystem::remove(mark);
+  ASSERT_EQ(mkfifo(mark.c_str(), 0600), 0);
+  expect_kept("a pipe");
+  std::filesystem::remove(mark);
+  if (geteuid() != 0) return;  // nobody else can make a file of another user
+  ASSERT_TRUE(WriteWholeFile(mark, "").ok());
+  ASSERT_EQ(chown(mark.c_str(), 65534, 65534), 0);
+  expect_kept("somebody else's");
+}
+
+// The one that was listed may be another by now: one that is being filled, for instance.
+TEST_F(PartialFolderTest, OneThatIsBeingFilledIsNotRemoved) {
+  const auto partial = PartialFolder::Create(base_ + "/out");
+  ASSERT_TRUE(partial.ok());
+  ASSERT_TRUE(WriteWholeFile("out/a.csv", "1", {.folder = &partial->held()}).ok());
+  ASSERT_EQ(Base().Names().size(), 1u);
+  EXPECT_FALSE(RemovePartialFolder(Base(), Base().Names()[0]));
+  EXPECT_EQ(partial->Names(), (Names{"a.csv"}));
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -66,6 +66,17 @@ int Folder::OpenFile(const std::string& name, int flags, mode_t mode) const {
   return openat(fd_, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
 }
 
+int Folder::OpenOwnFile(const std::string& name, bool or_roots) const {
+  const int fd = OpenFile(name, O_RDONLY);
+  struct stat info {};
+  if (fd < 0 || fstat(fd, &info) != 0) return fd;
+  const bool is_own = info.st_uid == geteuid() || (or_roots && info.st_uid == 0);
+  if (S_ISREG(info.st_mode) && info.st_nlink == 1 && is_own) return fd;
+  close(fd);
+  errno = EPERM;
+  return -1;
+}
+
 int Folder::MakePrivateFile(const std::string& name) const {
   const int fd = OpenFile(name, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (fd >= 0) (void)fchmod(fd, 0600);  // an unusual umask may have taken our own rights
@@ -113,6 +124,12 @@ struct stat Folder::Info() const {
 }
 
 bool Folder::IsOurs() const { return Info().st_uid == geteuid(); }
+
+bool Folder::IsOursAlone() const {
+  constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+  const struct stat info = Info();
+  return info.st_uid == geteuid() && (info.st_mode & kOthersWrite) == 0;
+}
 
 bool Folder::Lock() const { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
 

@@ -62,6 +62,9 @@ int Folder::OpenFile(const std::string& name, int flags, mode_t mode) const {
   return open((DescriptorPath() + "/" + name).c_str(), flags | O_CLOEXEC, mode);
 }
 
+// Links need a right there that few have.
+int Folder::OpenOwnFile(const std::string& name, bool) const { return OpenFile(name, O_RDONLY); }
+
 // New files have the access list of their folder.
 int Folder::MakePrivateFile(const std::string& name) const {
   return OpenFile(name, O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -112,6 +115,7 @@ struct stat Folder::Info() const {
 }
 
 bool Folder::IsOurs() const { return true; }
+bool Folder::IsOursAlone() const { return true; }
 
 // Nobody removes a folder with files that are open.
 bool Folder::Lock() const { return true; }
