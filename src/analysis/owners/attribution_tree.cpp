@@ -9,6 +9,7 @@
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/engine_call.h"
+#include "analysis/owners/most_levels.h"
 #include "analysis/owners/tree_nodes.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_range_names.h"
@@ -235,6 +236,8 @@ class TreeBuilder {
     const CriticalPart part = critical_.Of(thread_, start_ns, end_ns, critical_at_);
     nodes_.Add(node, place, part.waited_for_ns, part.beside_ns, calls);
     stack_.push_back({end_ns, node, place, kind});
+    // Of calls that do not nest each is looked at again and again.
+    if (overlap_ && stack_.size() > kMostLevels) stack_.erase(stack_.begin());
   }
 
   // --- work on the GPU -------------------------------------------------------------------------

@@ -11,8 +11,8 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// A quarter of the steps hold 20 ms in `draw`, for `busy_ns` of which it had a processor; of 4 ms of
-// other work in each step for `works_ns`.
+// A quarter of the steps hold 20 ms in `draw`, for `busy_ns` of which it had a processor; of 4 ms
+// of other work in each step for `works_ns`.
 std::vector<Finding> FindingsOfDrawing(int64_t busy_ns, int64_t works_ns = 4 * kMs) {
   StoreBuilder build;
   build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
