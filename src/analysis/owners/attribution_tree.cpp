@@ -5,11 +5,11 @@
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/most_levels.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/engine_call.h"
-#include "analysis/owners/most_levels.h"
 #include "analysis/owners/tree_nodes.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_range_names.h"
@@ -278,16 +278,31 @@ class TreeBuilder {
   // The innermost range that says something; else the innermost one under its own name.
   uint32_t OwnerRange(NvtxRangeId range) {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
-    for (NvtxRangeId at = range; !at.IsNone(); at = ranges.parent[at.row()]) {
-      if (with_ranges_ && node_of_range_[at.row()] != kNoNode) return node_of_range_[at.row()];
-      const StringId message = ranges.message[at.row()];
-      const PhaseKind kind = PhaseOfRangeName(store_.Text(message));
-      if (kind != PhaseKind::kOther) return PhaseNode(kind, TreeNodes::kRoot);
-      const uint32_t node = RangeNode(message, TreeNodes::kRoot);
-      if (node != kNoNode) return node;
+    owner_of_range_.resize(ranges.size(), kNoNode);
+    uint32_t node = kNoNode;
+    NvtxRangeId at = range;
+    for (; node == kNoNode && !at.IsNone(); at = ranges.parent[at.row()]) {
+      node = owner_of_range_[at.row()];
+      if (node == kNoNode) node = NodeOfRange(at.row());
     }
-    return nodes_.Find({TreeNodes::kRoot, 0, TreeKind::kRange, false},
-                       [] { return std::string("step, in no other range"); });
+    if (node == kNoNode) {
+      node = nodes_.Find({TreeNodes::kRoot, 0, TreeKind::kRange, false},
+                         [] { return std::string("step, in no other range"); });
+    }
+    for (NvtxRangeId on_the_way = range; on_the_way != at;
+         on_the_way = ranges.parent[on_the_way.row()]) {
+      owner_of_range_[on_the_way.row()] = node;
+    }
+    return node;
+  }
+
+  // kNoNode: it says nothing.
+  uint32_t NodeOfRange(size_t row) {
+    if (with_ranges_ && node_of_range_[row] != kNoNode) return node_of_range_[row];
+    const StringId message = store_.nvtx_ranges.message[row];
+    const PhaseKind kind = PhaseOfRangeName(store_.Text(message));
+    return kind != PhaseKind::kOther ? PhaseNode(kind, TreeNodes::kRoot)
+                                     : RangeNode(message, TreeNodes::kRoot);
   }
 
   static uint32_t NumberOf(const KernelsTable& table, size_t row) {
@@ -325,7 +340,8 @@ class TreeBuilder {
   std::vector<uint32_t> node_of_module_;
   std::vector<uint32_t> node_of_range_;  // empty without with_ranges_
   std::unordered_map<std::string, uint32_t> range_names_;
-  ThreadId thread_;  // that is being walked, with what is left of its rows
+  std::vector<uint32_t> owner_of_range_;  // kNoNode: not asked for yet
+  ThreadId thread_;                       // that is being walked, with what is left of its rows
   ThreadSpans::Rows phase_, range_, module_, operator_;
   std::vector<Frame> stack_;
   bool overlap_ = false;  // a call on it ends after the one below

@@ -5,11 +5,11 @@
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/most_levels.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/module_sums.h"
-#include "analysis/owners/most_levels.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
 #include "analysis/steps/step_clock.h"

@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/most_levels.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/critical_time.h"
-#include "analysis/owners/most_levels.h"
 #include "analysis/owners/nvtx_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/phases/plain_spans.h"

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/most_levels.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
-#include "analysis/owners/most_levels.h"
 #include "analysis/owners/operator_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/numbers/most_levels.h"
 #include "analysis/stats/event_names.h"
 
 namespace batchlight::stats {
@@ -115,7 +116,8 @@ void VisitEnclosingRanges(
         if (end_of(range) >= calls.end_ns[call]) enclosing.push_back(range);
       }
     }
-    visit(i, enclosing);
+    const std::span<const uint32_t> all(enclosing);
+    visit(i, all.last(std::min(all.size(), kMostLevels)));
   }
 }
 

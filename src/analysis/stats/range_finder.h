@@ -28,9 +28,9 @@ std::vector<GpuWork> LaunchedWork(const Query& query, bool kernels_only);
 // calls twice, and --nsys-compat keeps both.
 std::vector<GpuWork> KernelsWithEveryCall(const Query& query);
 
-// Calls visit(index into work, rows of nvtx_ranges that enclose its call, outermost first), in the
-// order of `work`. Ranges that end on another thread are left out; ranges still open end at the
-// last moment of any range.
+// Calls visit(index into work, rows of nvtx_ranges that enclose its call, outermost first, the
+// innermost kMostLevels of them), in the order of `work`. Ranges that end on another thread are
+// left out; ranges still open end at the last moment of any range.
 void VisitEnclosingRanges(
     const Query& query, std::span<const GpuWork> work,
     const std::function<void(size_t work_index, std::span<const uint32_t> ranges)>& visit);
