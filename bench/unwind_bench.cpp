@@ -37,12 +37,13 @@ struct Bench {
     const auto* memory = reinterpret_cast<const uint8_t*>(top);
     const std::vector<uint8_t> copy(memory, memory + (stack_end - top));
     std::vector<CodePlace> frames;
+    uint64_t work_left = UINT64_MAX;
     const double first = CpuSeconds();
-    WalkStack(space, registers, {copy, top}, 512, frames);
+    WalkStack(space, registers, {copy, top}, 512, frames, work_left);
     const double begin = CpuSeconds();
     for (long i = 0; i < stacks; ++i) {
       frames.clear();
-      WalkStack(space, registers, {copy, top}, 512, frames);
+      WalkStack(space, registers, {copy, top}, 512, frames, work_left);
     }
     const double seconds = CpuSeconds() - begin;
     std::printf(

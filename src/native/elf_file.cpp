@@ -22,6 +22,7 @@ constexpr size_t kMostBuildIdBytes = 64;
 constexpr size_t kMostSegments = 256;
 constexpr size_t kMostNoteBytes = 64 << 10;  // of a segment
 constexpr size_t kMostNoteSegments = 16;
+constexpr size_t kMostSectionName = 64;
 constexpr size_t kMostUnderscores = 8;  // that are counted
 
 // Of several names of one function: what other files call it, then the plainest.
@@ -153,13 +154,24 @@ std::vector<ElfFile::Section> ElfFile::Sections() const {
   std::vector<Section> sections;
   Elf64_Ehdr header;
   if (!ReadAt(0, &header)) return sections;
+  std::vector<uint32_t> names;
   for (uint32_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section;
     if (!ReadAt(header.e_shoff + uint64_t{i} * header.e_shentsize, &section)) break;
     const bool is_stored = section.sh_type != SHT_NOBITS;
-    sections.push_back(
-        {section.sh_type, section.sh_link,
-         is_stored ? Part(section.sh_offset, section.sh_size) : std::span<const uint8_t>()});
+    sections.push_back({.type = section.sh_type,
+                        .link = section.sh_link,
+                        .is_packed = (section.sh_flags & SHF_COMPRESSED) != 0,
+                        .bytes = is_stored ? Part(section.sh_offset, section.sh_size)
+                                           : std::span<const uint8_t>()});
+    names.push_back(section.sh_name);
+  }
+  if (header.e_shstrndx >= sections.size()) return sections;
+  const auto texts = sections[header.e_shstrndx].bytes;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] >= texts.size()) continue;
+    const auto* const name = reinterpret_cast<const char*>(texts.data() + names[i]);
+    sections[i].name = {name, strnlen(name, std::min(texts.size() - names[i], kMostSectionName))};
   }
   return sections;
 }

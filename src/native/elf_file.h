@@ -43,8 +43,17 @@ class ElfFile {
   // no more than so many symbols, and takes those that it read from them.
   std::vector<Function> Functions(uint64_t& symbols_left) const;
   size_t segment_count() const { return segments_.size(); }
+  struct Section {
+    std::string_view name;
+    uint32_t type = 0;
+    uint32_t link = 0;
+    bool is_packed = false;
+    std::span<const uint8_t> bytes;  // in the file: none of those that only memory has
+  };
+  std::vector<Section> Sections() const;
   // The bytes from an address on that the file has.
   Stretch At(uint64_t address) const;
+  std::span<const uint8_t> bytes() const { return bytes_; }
 
  private:
   struct Segment {
@@ -53,16 +62,10 @@ class ElfFile {
     uint64_t bytes;  // in the file
     bool is_code;
   };
-  struct Section {
-    uint32_t type;
-    uint32_t link;
-    std::span<const uint8_t> bytes;
-  };
 
   ElfFile() = default;
   bool Read();
   void ReadNotes(std::span<const uint8_t> notes);
-  std::vector<Section> Sections() const;
   std::span<const uint8_t> Part(uint64_t offset, uint64_t bytes) const;
   template <typename T>
   bool ReadAt(uint64_t offset, T* value) const;

@@ -12,18 +12,6 @@ constexpr size_t kMostKeptRows = 200'000;  // of half a KB each
 constexpr size_t kLeastKeptRows = 64;      // of a module, however many there are
 constexpr size_t kVdsoBytes = 8192;  // at least its code and tables; the kernel maps whole pages
 
-std::string DebugPath(const std::string& build_id) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string path = "/usr/lib/debug/.build-id/";
-  for (size_t i = 0; i < build_id.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(build_id[i]);
-    path += kDigits[byte >> 4];
-    path += kDigits[byte & 15];
-    if (i == 0) path += '/';
-  }
-  return path + ".debug";
-}
-
 }  // namespace
 
 std::span<const uint8_t> VdsoImage() {
@@ -64,12 +52,10 @@ const UnwindRow* Module::RowAt(uint64_t address, uint64_t& work_left) {
   return place->second == kNothing ? nullptr : &rows_[place->second];
 }
 
-FunctionNames::FunctionNames(const ElfFile& file, uint64_t& symbols_left)
+FunctionNames::FunctionNames(const ElfFile& file, const ElfFile* debug_file, uint64_t& symbols_left)
     : functions_(file.Functions(symbols_left)) {
-  if (file.build_id().size() < 2) return;
-  debug_file_ = ElfFile::Open(DebugPath(file.build_id()));
-  if (!debug_file_ || debug_file_->build_id() != file.build_id()) return;
-  std::vector<Function> more = debug_file_->Functions(symbols_left);
+  if (debug_file == nullptr) return;
+  std::vector<Function> more = debug_file->Functions(symbols_left);
   if (more.size() > functions_.size()) functions_ = std::move(more);
 }
 

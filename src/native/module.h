@@ -35,16 +35,15 @@ class Module {
   std::unordered_map<uint64_t, uint32_t> row_of_;  // by address; kNoRow: nothing is known
 };
 
-// Names of a file's functions: its own symbols, or those of its debug file under /usr/lib/debug.
+// Names of a file's functions: its own symbols, or those of its separate debug file.
 class FunctionNames {
  public:
-  // `symbols_left`: as of ElfFile::Functions.
-  FunctionNames(const ElfFile& file, uint64_t& symbols_left);
+  // Both files must stay; the second may be null. `symbols_left`: as of ElfFile::Functions.
+  FunctionNames(const ElfFile& file, const ElfFile* debug_file, uint64_t& symbols_left);
   // Null: in no function that is known.
   const Function* Find(uint64_t address) const;
 
  private:
-  std::unique_ptr<ElfFile> debug_file_;
   std::vector<Function> functions_;
 };
 

@@ -76,7 +76,7 @@ class UnwinderTest : public testing::Test {
       std::string name = "?";
       if (frame.module != nullptr && frame.module->file() != nullptr) {
         uint64_t symbols_left = kMostSymbols;
-        const FunctionNames functions(*frame.module->file(), symbols_left);
+        const FunctionNames functions(*frame.module->file(), nullptr, symbols_left);
         if (const Function* function = functions.Find(frame.address)) name = function->name;
       }
       names.push_back(name);

@@ -10,6 +10,7 @@
 #include "capture/cpu/perf_record.h"
 #include "capture/recording/sample_frames.h"
 #include "fuzz_inputs.h"
+#include "native/inlined_functions.h"
 #include "native/unwinder.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/targets.h"
@@ -41,6 +42,23 @@ void CheckFunctions(const native::ElfFile& file) {
   }
 }
 
+// Places all over the file, in its own debug information.
+void CheckInlined(const native::ElfFile& file, size_t size) {
+  constexpr uint64_t kStep = 16;
+  std::vector<uint64_t> places;
+  for (uint64_t at = 0; at < size + (64 << 10); at += kStep) places.push_back(at);
+  native::DwarfBudget budget;
+  budget.work_left = 16 << 20;
+  budget.memory_left = 16 << 20;
+  const native::InlinedFunctions found =
+      native::FindInlinedFunctions(file, nullptr, places, budget);
+  if (budget.memory_left != 16 << 20) std::abort();
+  for (const auto& calls : found.calls) {
+    if (calls.size() > native::kMostInlinedCalls) std::abort();
+    for (const uint32_t call : calls) g_seen = g_seen + found.names[call].size();
+  }
+}
+
 }  // namespace
 
 // The end of the input is the stack; the whole is the file.
@@ -51,7 +69,10 @@ void FuzzNative(const uint8_t* data, size_t size) {
   native::AddressSpace space;
   space.Map(kCodeAt, std::max<size_t>(size, 4096), 0, &module);
   space.Map(kCodeAt + 0x100000, 4096, 4096, &module);
-  if (module.file() != nullptr) CheckFunctions(*module.file());
+  if (module.file() != nullptr) {
+    CheckFunctions(*module.file());
+    CheckInlined(*module.file(), size);
+  }
   std::span<const uint8_t> words(data + size / 2, size - size / 2);
   const native::StackCopy stack(words, kStackAt);
   uint64_t work_left = 1 << 20;

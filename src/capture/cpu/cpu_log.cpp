@@ -5,6 +5,7 @@
 
 #include "base/demangled.h"
 #include "capture/cpu/kernel_names.h"
+#include "native/debug_file.h"
 
 namespace batchlight::capture {
 namespace {
@@ -168,7 +169,8 @@ void CpuLog::AddNames(bool kernel, int64_t at_ns) {
 void CpuLog::AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, int64_t at_ns) {
   const native::Module& module = *places.front().first;
   if (module.file() == nullptr) return;
-  const native::FunctionNames names(*module.file(), symbols_left);
+  const auto debug_file = native::FindDebugFile(*module.file(), module.path());
+  const native::FunctionNames names(*module.file(), debug_file.get(), symbols_left);
   uint64_t named_until = 0;
   for (const auto& [of_module, place] : places) {
     if (place < named_until) continue;
