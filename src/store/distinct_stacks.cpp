@@ -28,8 +28,9 @@ void MergeRows(Store& store, Table& table, Key&& key) {
   RenumberIds<Id>(store, new_rows);
 }
 
-// Recorders keep 512 frames. Of what means harm the walk from each stack outwards stays bounded.
-constexpr uint32_t kDeepestStack = 1000;
+// Recorders keep 512 frames, and functions are inlined in these. Of what means harm the walk from
+// each stack outwards stays bounded.
+constexpr uint32_t kDeepestStack = 2000;
 
 // The same for stacks, whose parents are rows of the table itself. What is deeper than that counts
 // for the last level.
@@ -79,7 +80,7 @@ void MergeEqualStacks(Store& store) {
     return std::tuple(module.path, module.build_id, module.of_kernel);
   });
   MergeRows(store, store.native_frames, [](const NativeFramesRow& frame) {
-    return std::tuple(frame.module, frame.address, frame.function);
+    return std::tuple(frame.module, frame.address, frame.function, frame.inlined);
   });
   MergeStackRows(store, store.native_stacks);
 }

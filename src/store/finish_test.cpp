@@ -307,7 +307,7 @@ TEST_F(FinishTest, StacksOfAnyFileAreShallow) {
        at = store_.python_stacks.parent[at.row()]) {
     ++depth;
   }
-  EXPECT_EQ(depth, 1000u);
+  EXPECT_EQ(depth, 2000u);
 }
 
 TEST_F(FinishTest, CallersOfDamagedStacksAreNone) {

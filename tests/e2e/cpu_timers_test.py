@@ -1,6 +1,7 @@
 """--sample where the kernel refuses perf_event_open: by timers in the program, which must go on as it does alone."""
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from recorded import BATCHLIGHT, BUILD, LONG_S, REFUSE_PERF, SOURCE, InFolder, d
 
 CPU_PROGRAM = os.path.join(BUILD, "test", "cpu_program")
 STATIC_PROGRAM = os.path.join(BUILD, "test", "cpu_program_static")
+INLINED_PROGRAM = os.path.join(BUILD, "test", "inlined_program")
 TIMER_PROGRAM = os.path.join(BUILD, "test", "timer_program")
 MS = 1_000_000
 SHARES = {"BurnSix": 0.6, "BurnThree": 0.3, "BurnOne": 0.1}
@@ -59,6 +61,33 @@ class Samples(TimerCase):
         whole = [sample for sample in samples if sample.get("stack_end", "0") == "0"]
         self.assertGreater(len(whole), 0.9 * len(samples))
         self.assertGreater(len(samples), 200)
+
+    def test_inlined_functions_are_functions_of_their_own(self):
+        self.record(INLINED_PROGRAM, "2")
+        rows = {row["Function"]: row for row in self.table("samples")}
+        mix = next(row for name, row in rows.items() if "Mix<" in name)
+        self.assertTrue(mix["Function"].startswith("(anonymous namespace)::Mix<"), mix)
+        self.assertTrue(mix["Function"].endswith("> (inlined)"), mix)
+        self.assertGreater(mix["Self %"], 90, rows)
+        for name in ("Mixer::Stir(unsigned long) (inlined)", "Burn(double)", "main"):
+            self.assertGreater(rows[name]["Total"], 1700 * MS, rows)
+            self.assertLess(rows[name]["Self"], 100 * MS, rows)
+        done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native", "-o", "-", "run.batchlight")
+        self.assertIn(f";Burn(double);Mixer::Stir(unsigned long) (inlined);{mix['Function']} ", done.stdout)
+        # A file of Nsight Systems has the frames that are on the stack; ours beside them has all.
+        self.batchlight("export", "-t", "sqlite", "-f", "-o", "stacks.sqlite", "run.batchlight")
+        with sqlite3.connect(self.path("stacks.sqlite")) as database:
+            symbols = {name for (name,) in database.execute(
+                "SELECT DISTINCT value FROM SAMPLING_CALLCHAINS JOIN StringIds ON StringIds.id = symbol")}
+        self.assertIn("Burn(double)", symbols)
+        self.assertNotIn(mix["Function"].removesuffix(" (inlined)"), symbols)
+        told = [self.batchlight("table", "samples", "-f", "json", name).stdout
+                for name in ("run.batchlight", "stacks.sqlite")]
+        self.assertEqual(*told)
+
+    def test_names_can_be_left_out(self):
+        self.record(INLINED_PROGRAM, "0.3", flags=("-s", "process-tree", "--resolve-symbols=false"))
+        self.assertNotIn("Mix", str(self.table("samples")))
 
     def test_a_killed_program_and_its_children(self):
         self.record(CPU_PROGRAM, "kill", "1", code=128 + 9)

@@ -63,13 +63,13 @@ class FrameOfFunction {
   NativeFrameId Of(NativeFrameId frame) {
     const StringId function = store_.native_frames.function[frame.row()];
     if (function.IsNone()) return frame;
-    return frames_.try_emplace({store_.native_frames.module[frame.row()], function}, frame)
-        .first->second;
+    const NativeFramesRow row = store_.native_frames.Row(frame.row());
+    return frames_.try_emplace({row.module, function, row.inlined}, frame).first->second;
   }
 
  private:
   const Store& store_;
-  std::map<std::pair<NativeModuleId, StringId>, NativeFrameId> frames_;
+  std::map<std::tuple<NativeModuleId, StringId, YesNo>, NativeFrameId> frames_;
 };
 
 }  // namespace

@@ -67,6 +67,28 @@ TEST_F(CpuSums, FunctionsHaveTheirOwnTimeAndAllOfIt) {
   EXPECT_EQ(FrameName(store_, NativeFrameId::At(3)), "libcuda.so.1+0x1a2b");
 }
 
+// Its own time is not that of the function that it became part of, whose total holds it.
+TEST_F(CpuSums, AnInlinedFunctionIsOneOfItsOwn) {
+  store_.native_modules.Append({.path = Text("/usr/bin/train")});
+  const NativeStackId main = Frame("main", {}, 1);
+  const NativeStackId walk = Frame("walk", main, 2);
+  const NativeStackId inlined = Frame("walk", walk, 2);
+  store_.native_frames.inlined.back() = YesNo::kYes;
+  Sample(0, walk);
+  Sample(0, inlined, 100);
+  const std::vector<FunctionSum> sums = SumSamplesByFunction(store_);
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_EQ(NativeFunctionName(store_, sums[0]), "walk (inlined)");
+  EXPECT_EQ(sums[0].self_ns, 100);
+  EXPECT_EQ(sums[0].total_ns, 100);
+  EXPECT_EQ(sums[0].threads, 1u);
+  EXPECT_EQ(NativeFunctionName(store_, sums[1]), "walk");
+  EXPECT_EQ(sums[1].self_ns, 10);
+  EXPECT_EQ(sums[1].total_ns, 110);
+  EXPECT_EQ(sums[1].threads, 1u);
+  EXPECT_EQ(FrameName(store_, NativeFrameId::At(2)), "walk (inlined)");
+}
+
 // cudaMalloc of the driver and the runtime, called by an allocator, called by two operators.
 TEST_F(CpuSums, CallsHaveTheFunctionsThatMadeThem) {
   for (const char* path : {"/x/libcuda.so.1", "/x/libcudart.so.13", "/x/libtorch_cpu.so"}) {

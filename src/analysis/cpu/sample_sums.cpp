@@ -11,16 +11,20 @@
 namespace batchlight {
 namespace {
 
+constexpr std::string_view kInlined = " (inlined)";
+
 struct FunctionKey {
   NativeModuleId module;
   StringId function;
+  YesNo inlined = YesNo::kNo;
   friend auto operator<=>(const FunctionKey&, const FunctionKey&) = default;
 };
 
 FunctionKey KeyOf(const Store& store, NativeStackId stack) {
   const NativeFrameId frame = store.native_stacks.frame[stack.row()];
   if (frame.IsNone()) return {};
-  return {store.native_frames.module[frame.row()], store.native_frames.function[frame.row()]};
+  const NativeFramesRow row = store.native_frames.Row(frame.row());
+  return {row.module, row.function, row.inlined};
 }
 
 // Self and total time for the keys of stacks: key_of(stack) of each frame.
@@ -83,18 +87,20 @@ std::vector<FunctionSum> SumStacksByFunction(const Store& store,
     result.push_back(sum);
     result.back().function = key.function;
     result.back().module = key.module;
+    result.back().inlined = key.inlined == YesNo::kYes;
   }
   std::map<FunctionKey, std::set<ThreadId>> threads;
   for (const SampledStack& sampled : stacks) {
     if (!sampled.stack.IsNone()) threads[KeyOf(store, sampled.stack)].insert(sampled.thread);
   }
   for (FunctionSum& sum : result) {
-    const auto found = threads.find({sum.module, sum.function});
+    const auto found =
+        threads.find({sum.module, sum.function, sum.inlined ? YesNo::kYes : YesNo::kNo});
     if (found != threads.end()) sum.threads = found->second.size();
   }
   std::sort(result.begin(), result.end(), [&](const FunctionSum& a, const FunctionSum& b) {
-    return std::tuple(-a.self_ns, -a.total_ns, store.Text(a.function), a.module) <
-           std::tuple(-b.self_ns, -b.total_ns, store.Text(b.function), b.module);
+    return std::tuple(-a.self_ns, -a.total_ns, store.Text(a.function), a.module, a.inlined) <
+           std::tuple(-b.self_ns, -b.total_ns, store.Text(b.function), b.module, b.inlined);
   });
   return result;
 }
@@ -118,11 +124,22 @@ std::string ModuleName(const Store& store, NativeModuleId module) {
   return std::string(BaseName(store.Text(store.native_modules.path[module.row()])));
 }
 
+std::string NativeFunctionName(const Store& store, const FunctionSum& sum) {
+  if (sum.function.IsNone()) return "[unknown]";
+  std::string name(store.Text(sum.function));
+  if (sum.inlined) name += kInlined;
+  return name;
+}
+
 std::string FrameName(const Store& store, NativeFrameId frame) {
   if (frame.IsNone()) return "[unknown]";
   const NativeFramesTable& frames = store.native_frames;
   const StringId function = frames.function[frame.row()];
-  if (!function.IsNone()) return std::string(store.Text(function));
+  if (!function.IsNone()) {
+    std::string name(store.Text(function));
+    if (frames.inlined[frame.row()] == YesNo::kYes) name += kInlined;
+    return name;
+  }
   char address[32];
   std::snprintf(address, sizeof address, "+0x%" PRIx64, frames.address[frame.row()]);
   return ModuleName(store, frames.module[frame.row()]) + address;

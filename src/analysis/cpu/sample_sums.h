@@ -12,6 +12,7 @@ namespace batchlight {
 struct FunctionSum {
   StringId function;      // None: not known which of the module
   NativeModuleId module;  // None: code of no file
+  bool inlined = false;   // where its code is part of its callers'
   uint64_t samples = 0;   // in the function itself
   int64_t self_ns = 0;    // processor time that these stand for
   int64_t total_ns = 0;   // with what it called; recursion counts once
@@ -44,7 +45,10 @@ std::vector<SampledStack> SumSamplesByStack(const Store& store);
 
 // "libtorch_cpu.so", "[kernel]", "[no file]"
 std::string ModuleName(const Store& store, NativeModuleId module);
-// The function, or "libcuda.so.1+0x1a2b" where it is not known.
+// "f", "f (inlined)", "[unknown]"
+std::string NativeFunctionName(const Store& store, const FunctionSum& sum);
+// The function, "f (inlined)" where it is a part of its caller's code, or "libcuda.so.1+0x1a2b"
+// where it is not known.
 std::string FrameName(const Store& store, NativeFrameId frame);
 
 }  // namespace batchlight

@@ -32,10 +32,7 @@ const Columns<CpuRow<FunctionSum>>& NativeFunctionColumns() {
   using R = CpuRow<FunctionSum>;
   static const Columns<R> columns = {
       {TextColumn("function", "Function", "Innermost function; without a name, all of its library"),
-       [](const R& row) {
-         return row.sum.function.IsNone() ? std::string("[unknown]")
-                                          : std::string(row.store.Text(row.sum.function));
-       }},
+       [](const R& row) { return NativeFunctionName(row.store, row.sum); }},
       {TextColumn("module", "Library", "Program or library that its code is of"),
        [](const R& row) { return ModuleName(row.store, row.sum.module); }},
       {TimeColumn("self", "Self", kSelfHelp), [](const R& row) { return Cell{row.sum.self_ns}; }},
@@ -80,11 +77,7 @@ Columns<NativePartRow> NativePartColumns(ResultColumn part, const char* share_he
   return {
       {std::move(part), [](const R& row) { return row.found.part; }},
       {TextColumn("function", "Function", "By its unwind tables where it has no name"),
-       [](const R& row) {
-         return row.found.sum.function.IsNone()
-                    ? std::string("[unknown]")
-                    : std::string(row.store.Text(row.found.sum.function));
-       }},
+       [](const R& row) { return NativeFunctionName(row.store, row.found.sum); }},
       {TextColumn("module", "Library", "Program or library that its code is of"),
        [](const R& row) { return ModuleName(row.store, row.found.sum.module); }},
       {CountColumn("samples", "Samples", "In which it was innermost"),

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/demangled.h"
+#include "base/thread_pool.h"
 #include "capture/cpu/kernel_names.h"
 #include "native/debug_file.h"
 
@@ -61,6 +62,7 @@ format::ChunkWriter* CpuLog::Writer(size_t bytes, int64_t at_ns) {
     chunk_ = chunks_.chunk_index();
     modules_.clear();
     stacks_.clear();
+    inlined_names_.clear();
   }
   return writer;
 }
@@ -154,25 +156,69 @@ void CpuLog::AddName(const native::Module* module, bool in_kernel, uint64_t begi
   writer->Add(record, ticks);
 }
 
+// Files are opened here, by a thread with the right rights.
+std::vector<CpuLog::FilePlaces> CpuLog::PlacesByFile() const {
+  std::vector<FilePlaces> files;
+  for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
+    const native::Module& module = *places_[begin].first;
+    while (end < places_.size() && places_[end].first == &module) ++end;
+    if (module.file() == nullptr) continue;
+    files.push_back({.places = std::span(places_).subspan(begin, end - begin),
+                     .debug_file = native::FindDebugFile(*module.file(), module.path())});
+  }
+  return files;
+}
+
 void CpuLog::AddNames(bool kernel, int64_t at_ns) {
   MakeDistinct(places_);
+  std::vector<FilePlaces> files = PlacesByFile();
+  native::DwarfBudget budget;
+  ParallelFor(files.size(), [&](size_t i) {
+    FilePlaces& file = files[i];
+    std::vector<uint64_t> addresses;
+    for (const auto& [module, address] : file.places) addresses.push_back(address);
+    file.inlined = native::FindInlinedFunctions(*file.places.front().first->file(),
+                                                file.debug_file.get(), addresses, budget);
+  });
   uint64_t symbols_left = native::kMostSymbols;
-  for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
-    while (end < places_.size() && places_[end].first == places_[begin].first) ++end;
-    AddNamesOf(std::span(places_).subspan(begin, end - begin), symbols_left, at_ns);
+  uint64_t left_out = 0;
+  for (const FilePlaces& file : files) {
+    AddNamesOf(file, symbols_left, at_ns);
+    AddInlinedIn(file, at_ns);
+    left_out += file.inlined.left_out;
   }
+  inlined_names_.clear();
+  if (left_out > 0) AddCounter(format::Counter::kNativeInlinesUnread, left_out, at_ns);
   MakeDistinct(kernel_places_);
   if (kernel && !kernel_places_.empty()) AddKernelNames(at_ns);
 }
 
-// Places of one file, in order.
-void CpuLog::AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, int64_t at_ns) {
-  const native::Module& module = *places.front().first;
-  if (module.file() == nullptr) return;
-  const auto debug_file = native::FindDebugFile(*module.file(), module.path());
-  const native::FunctionNames names(*module.file(), debug_file.get(), symbols_left);
+void CpuLog::AddInlinedIn(const FilePlaces& file, int64_t at_ns) {
+  const native::InlinedFunctions& inlined = file.inlined;
+  const auto ticks = static_cast<uint64_t>(at_ns);
+  for (size_t i = 0; i < inlined.calls.size(); ++i) {
+    uint32_t level = 0;
+    for (const uint32_t call : inlined.calls[i]) {
+      format::ChunkWriter* writer = Writer(kSampleBytes, at_ns);
+      if (writer == nullptr) return;
+      const std::string& name = inlined.names[call];
+      format::StringRef& text = inlined_names_[&name];
+      if (text == 0) text = writer->AddString(Cut(name), ticks);
+      writer->Add(format::NativeInlinedRecord{.module = ModuleId(file.places[i].first, false, ticks,
+                                                                 *writer),
+                                              .name = text,
+                                              .address = file.places[i].second,
+                                              .level = ++level},
+                  ticks);
+    }
+  }
+}
+
+void CpuLog::AddNamesOf(const FilePlaces& file, uint64_t& symbols_left, int64_t at_ns) {
+  const native::Module& module = *file.places.front().first;
+  const native::FunctionNames names(*module.file(), file.debug_file.get(), symbols_left);
   uint64_t named_until = 0;
-  for (const auto& [of_module, place] : places) {
+  for (const auto& [of_module, place] : file.places) {
     if (place < named_until) continue;
     if (const native::Function* function = names.Find(place)) {
       named_until = function->end;

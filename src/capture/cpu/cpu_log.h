@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "capture/recording/tool_chunks.h"
 #include "native/address_space.h"
+#include "native/inlined_functions.h"
 
 namespace batchlight::capture {
 
@@ -41,8 +43,8 @@ class CpuLog {
   void AddCounter(format::Counter counter, uint64_t value, int64_t at_ns);
   // A place of somebody else's frames, to be named too.
   void AddPlace(const native::Module& module, uint64_t address);
-  // Names of the functions in which the frames lie that were written so far, of files and, if
-  // `kernel`, of the kernel. Each capture needs them.
+  // Names of the functions in which the frames lie that were written so far, and of those inlined
+  // there, of files and, if `kernel`, of the kernel. Each capture needs them.
   void AddNames(bool kernel, int64_t at_ns);
 
  private:
@@ -57,7 +59,15 @@ class CpuLog {
   uint32_t ModuleId(const native::Module* module, bool in_kernel, uint64_t ticks,
                     format::ChunkWriter& writer);
   uint32_t StackId(std::span<const StackFrame> frames, uint64_t ticks, format::ChunkWriter& writer);
-  void AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, int64_t at_ns);
+  // Places of one file, in order, with what tells of them.
+  struct FilePlaces {
+    std::span<const Place> places;
+    std::unique_ptr<native::ElfFile> debug_file;
+    native::InlinedFunctions inlined;
+  };
+  std::vector<FilePlaces> PlacesByFile() const;
+  void AddNamesOf(const FilePlaces& file, uint64_t& symbols_left, int64_t at_ns);
+  void AddInlinedIn(const FilePlaces& file, int64_t at_ns);
   void AddKernelNames(int64_t at_ns);
   void AddName(const native::Module* module, bool in_kernel, uint64_t begin, uint64_t end,
                std::string_view name, int64_t at_ns);
@@ -67,6 +77,7 @@ class CpuLog {
   uint32_t chunk_ = UINT32_MAX;
   std::map<std::pair<const native::Module*, bool>, uint32_t> modules_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> stacks_;  // parent, module, address
+  std::unordered_map<const std::string*, format::StringRef> inlined_names_;
   // All places that were written.
   std::vector<Place> places_;
   std::vector<Place> kernel_places_;

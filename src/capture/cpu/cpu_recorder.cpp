@@ -58,6 +58,7 @@ Status CpuRecorder::Finish(uint32_t capture_index) {
   Status named;
   if (options_.resolve_symbols) {
     named = Contain("naming sampled functions", [this]() -> Status {
+      const FileRights rights(user_);
       log_.AddNames(events_.has_kernel(), last_ns_);
       return {};
     });

@@ -27,6 +27,7 @@ void PutChain(NsysWriter& writer, SqliteInsert& insert, const nsys::Table<Column
     const NativeFrameId frame_id = store.native_stacks.frame[stack.row()];
     if (frame_id.IsNone()) continue;
     const NativeFramesRow frame = store.native_frames.Row(frame_id.row());
+    if (frame.inlined == YesNo::kYes) continue;  // nsys has a frame for each that is on the stack
     const bool in_module = !frame.module.IsNone();
     const bool in_kernel =
         in_module && store.native_modules.of_kernel[frame.module.row()] == YesNo::kYes;

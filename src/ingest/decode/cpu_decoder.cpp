@@ -47,6 +47,8 @@ void CpuDecoder::Decode(const format::RecordView& view) {
       return Take(view.As<format::NativeStackRecord>());
     case RecordKind::kNativeSymbol:
       return Take(view.As<format::NativeSymbolRecord>());
+    case RecordKind::kNativeInlined:
+      return Take(view.As<format::NativeInlinedRecord>());
     case RecordKind::kCudaBacktrace:
       return Take(view.As<format::CudaBacktraceRecord>());
     case RecordKind::kOsBacktrace:
@@ -118,6 +120,14 @@ void CpuDecoder::Take(const format::NativeSymbolRecord& record) {
       context_.fragment.store.native_modules.Row(modules_[record.module].row());
   context_.fragment.native_symbols.push_back(
       {module.path, module.build_id, record.begin, record.end, context_.String(record.name)});
+}
+
+void CpuDecoder::Take(const format::NativeInlinedRecord& record) {
+  if (record.module >= modules_.size() || modules_[record.module].IsNone()) return;
+  const NativeModulesRow module =
+      context_.fragment.store.native_modules.Row(modules_[record.module].row());
+  context_.fragment.native_inlined.push_back(
+      {module.path, module.build_id, record.address, record.level, context_.String(record.name)});
 }
 
 void CpuDecoder::Take(const format::CudaBacktraceRecord& record) {

@@ -21,6 +21,7 @@ class CpuDecoder {
   void Take(const format::NativeModuleRecord& record);
   void Take(const format::NativeStackRecord& record);
   void Take(const format::NativeSymbolRecord& record);
+  void Take(const format::NativeInlinedRecord& record);
   void Take(const format::CudaBacktraceRecord& record);
   void Take(const format::OsBacktraceRecord& record);
   // Of the tool's own chunks.

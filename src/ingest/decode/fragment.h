@@ -115,6 +115,14 @@ struct NativeSymbolFact {
   uint64_t end;
   StringId name;
 };
+// A function that was inlined at an address of a module.
+struct NativeInlinedFact {
+  StringId path;
+  StringId build_id;
+  uint64_t address;
+  uint32_t level;  // from 1, outermost first
+  StringId name;
+};
 
 struct Fragment {
   Store store;
@@ -149,6 +157,7 @@ struct Fragment {
   std::vector<ThreadNumbers> network_owners;
   std::vector<CpuThreadFact> cpu_threads;
   std::vector<NativeSymbolFact> native_symbols;
+  std::vector<NativeInlinedFact> native_inlined;
 
   std::vector<MemoryFreeFact> memory_frees;
 

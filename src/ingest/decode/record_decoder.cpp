@@ -73,7 +73,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if (kind <= 11) return DecodeSession(view);
   if (kind >= 83 && kind <= 91) return counters_.Decode(view);
   if (kind >= 128 && kind <= 130) return os_.Decode(view);
-  if (kind >= 144 && kind <= 154) return cpu_.Decode(view);
+  if (kind >= 144 && kind <= 155) return cpu_.Decode(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;
 }

@@ -2,6 +2,9 @@
 
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "store/row_order.h"
 
 namespace batchlight {
 namespace {
@@ -12,10 +15,8 @@ struct Function {
 };
 using Functions = std::map<uint64_t, Function>;  // by begin
 
-}  // namespace
-
-void NameNativeFrames(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
-                      Store& store) {
+void NameFrames(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
+                Store& store) {
   std::map<std::pair<StringId, StringId>, Functions> modules;  // by path and build id
   for (size_t i = 0; i < fragments.size(); ++i) {
     for (const NativeSymbolFact& fact : fragments[i].native_symbols) {
@@ -36,6 +37,98 @@ void NameNativeFrames(std::span<const Fragment> fragments, std::span<const Fragm
     const auto& [begin, function] = *std::prev(after);
     if (frames.address[row] < function.end) frames.function[row] = function.name;
   }
+}
+
+// Of a damaged recording; the tool writes as many (native/inlined_functions.h).
+constexpr uint32_t kMostInlinedLevels = 64;
+// Where a stack is deeper there are no more inlined frames in it: stacks are cut at 2000, and a
+// recorder's 512 frames have their place.
+constexpr uint32_t kDeepest = 1400;
+
+using Names = std::vector<StringId>;  // by level - 1
+using Places = std::map<uint64_t, Names>;
+
+std::map<std::pair<StringId, StringId>, Places> InlinedPlaces(std::span<const Fragment> fragments,
+                                                              std::span<const FragmentMap> maps) {
+  std::map<std::pair<StringId, StringId>, Places> modules;  // by path and build id
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    for (const NativeInlinedFact& fact : fragments[i].native_inlined) {
+      if (fact.level == 0 || fact.level > kMostInlinedLevels) continue;
+      Names& names =
+          modules[{maps[i].String(fact.path), maps[i].String(fact.build_id)}][fact.address];
+      if (names.size() < fact.level) names.resize(fact.level);
+      if (names[fact.level - 1].IsNone()) names[fact.level - 1] = maps[i].String(fact.name);
+    }
+  }
+  return modules;
+}
+
+// By row of native_frames: those inside of it, outermost first.
+using FramesInside = std::vector<std::vector<NativeFrameId>>;
+
+FramesInside MakeFrames(const std::map<std::pair<StringId, StringId>, Places>& modules,
+                        Store& store) {
+  NativeFramesTable& frames = store.native_frames;
+  FramesInside inside(frames.size());
+  for (size_t row = 0; row < inside.size(); ++row) {
+    if (frames.module[row].IsNone()) continue;
+    const size_t module = frames.module[row].row();
+    const auto places =
+        modules.find({store.native_modules.path[module], store.native_modules.build_id[module]});
+    if (places == modules.end()) continue;
+    const auto names = places->second.find(frames.address[row]);
+    if (names == places->second.end()) continue;
+    for (const StringId name : names->second) {
+      if (name.IsNone()) continue;
+      inside[row].push_back(NativeFrameId::At(frames.size()));
+      frames.Append({.module = frames.module[row],
+                     .address = frames.address[row],
+                     .function = name,
+                     .inlined = YesNo::kYes});
+    }
+  }
+  return inside;
+}
+
+// Puts inside of each frame those of the functions that the recording says were inlined there, in
+// all stacks.
+void AddInlinedFrames(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
+                      Store& store) {
+  const auto modules = InlinedPlaces(fragments, maps);
+  if (modules.empty()) return;
+  const FramesInside inside = MakeFrames(modules, store);
+  NativeStacksTable stacks;
+  std::vector<uint32_t> depths;    // by row of `stacks`
+  std::vector<uint32_t> new_rows;  // the innermost of what a row became
+  const auto add = [&](NativeFrameId frame, NativeStackId parent) {
+    depths.push_back(parent.IsNone() ? 1 : depths[parent.row()] + 1);
+    stacks.Append({.frame = frame, .parent = parent});
+    return NativeStackId::At(stacks.size() - 1);
+  };
+  for (size_t row = 0; row < store.native_stacks.size(); ++row) {
+    const NativeStacksRow stack = store.native_stacks.Row(row);
+    // Callers come first, so theirs is known; any other id is damage.
+    const bool known = !stack.parent.IsNone() && stack.parent.row() < row;
+    NativeStackId at =
+        add(stack.frame, known ? NativeStackId{new_rows[stack.parent.row()]} : NativeStackId());
+    if (!stack.frame.IsNone() && stack.frame.row() < inside.size()) {
+      for (const NativeFrameId frame : inside[stack.frame.row()]) {
+        if (depths.back() < kDeepest) at = add(frame, at);
+      }
+    }
+    new_rows.push_back(at.value);
+  }
+  store.native_stacks.Clear();  // its parents are new already
+  RenumberIds<NativeStackId>(store, new_rows);
+  store.native_stacks = std::move(stacks);
+}
+
+}  // namespace
+
+void NameNativeFrames(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
+                      Store& store) {
+  NameFrames(fragments, maps, store);
+  AddInlinedFrames(fragments, maps, store);
 }
 
 }  // namespace batchlight
