@@ -212,9 +212,11 @@ TEST(LoopRules, TheRankForWhichTheOthersWait) {
 // Steps of 10 to 49 ms, of `sizes` lengths, each millisecond filled by add(builder, thread, number
 // in its step, start). `padding`: what the batches that were looked at have; "" = none was.
 template <typename Add>
-std::vector<Finding> FindingsOfLengths(Add&& add, int64_t sizes = 40, const char* padding = "") {
+std::vector<Finding> FindingsOfLengths(Add&& add, int64_t sizes = 40, const char* padding = "",
+                                       const char* beyond = "") {
   StoreBuilder build;
   if (*padding != 0) build.Property("data.padding", padding);
+  if (*beyond != 0) build.Property("data.padding_beyond_longest", beyond);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
   for (int64_t i = 0; i < 40; ++i) {
@@ -231,13 +233,13 @@ std::vector<Finding> FindingsOfLengths(Add&& add, int64_t sizes = 40, const char
 
 // Steps of one to five batches' work, or of the same time for no work.
 std::vector<Finding> FindingsOfSizes(bool work_differs, int64_t sizes = 40,
-                                     const char* padding = "") {
+                                     const char* padding = "", const char* beyond = "") {
   return FindingsOfLengths(
       [&](StoreBuilder& build, ThreadId thread, int64_t number, int64_t at) {
         if (!work_differs && number >= 10) return;
         build.Operator(thread, "aten::lstm_cell", at, at + kMs - 2000);
       },
-      sizes, padding);
+      sizes, padding, beyond);
 }
 
 TEST(LoopRules, BatchesOfDifferentSizes) {
@@ -246,6 +248,7 @@ TEST(LoopRules, BatchesOfDifferentSizes) {
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain_ns, 16 * kMs, kMs);
   EXPECT_EQ(FindRule(FindingsOfSizes(false), "padding"), nullptr);
+  EXPECT_EQ(FindRule(FindingsOfSizes(true, 40, "0.8", "0.7"), "padding"), nullptr) << "of one size";
 }
 
 TEST(LoopRules, BatchesOfAFewSizesAreGroupedAlready) {

@@ -13,6 +13,7 @@ namespace batchlight::advice {
 namespace {
 
 constexpr std::string_view kPaddingKey = "data.padding";
+constexpr std::string_view kBeyondLongestKey = "data.padding_beyond_longest";
 
 // What a step computes: how much of it there is depends on its batch, and all of it slows down
 // when something else takes the processors.
@@ -311,6 +312,8 @@ void UnevenSteps(const RunMeasures& run, Findings* findings) {
 void Padding(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || double(main->steady.size()) < kUnevenSteps) return;
+  // All of one length, then.
+  if (NumberProperty(run, kBeyondLongestKey) >= kPaddedShare) return;
   const std::vector<int64_t> time_ns = OfSteady(*main, TimesOf(*main, run.gpu.MainBreakdown()));
   std::vector<int64_t> ordered = time_ns;
   const double shortest_ns = Quantile(ordered, 0.1);
@@ -321,7 +324,8 @@ void Padding(const RunMeasures& run, Findings* findings) {
   const StepBreakdown* breakdown = run.MainBreakdown();
   const bool on_cpu = run.gpu.empty() && breakdown != nullptr;
   // Many short forwards and backwards in turn: what takes the processor away lengthens both.
-  const bool in_turn = main->micro_batches > 1 && ProcessorWait(run) > 0;
+  const double waits = ProcessorWait(run);
+  const bool in_turn = (main->micro_batches > 1 && waits > 0) || waits > kBusyMachine;
   if (!WorkIsOfBatches(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
       !WorkIsOfBatches(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns) &&
       !(on_cpu && !in_turn && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
@@ -355,7 +359,7 @@ void Padding(const RunMeasures& run, Findings* findings) {
 }
 
 void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
-  const double beyond = NumberProperty(run, "data.padding_beyond_longest");
+  const double beyond = NumberProperty(run, kBeyondLongestKey);
   const double step_ns = MeanStepNs(run);
   if (step_ns <= 0 || beyond < kPaddedShare) return;
   const double work_ns =
@@ -381,9 +385,9 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
        .uncertainty_ns = gain_ns * kPaddedUncertainty,
        .evidence = {{.kind = "step", .name = "padding", .per_step_ns = gain_ns}},
        .patch = {.place = RecordedPlace(run, "site.dataloader"),
-                 .diff = "-tokenizer(texts, padding=\"max_length\", max_length=n)\n"
-                         "+tokenizer(texts, padding=\"longest\", pad_to_multiple_of=64, "
-                         "truncation=True, max_length=n)\n"}});
+                 .diff = "-loader = DataLoader(dataset, collate_fn=pad_to_one_length)\n"
+                         "+loader = DataLoader(dataset, collate_fn=lambda samples: "
+                         "torch.nn.utils.rnn.pad_sequence(samples, batch_first=True))\n"}});
 }
 
 namespace {
