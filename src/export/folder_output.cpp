@@ -10,12 +10,30 @@
 #include <vector>
 
 namespace batchlight {
+namespace {
+
+bool IsThere(const std::string& folder) {
+  struct stat info {};
+  return stat(folder.c_str(), &info) == 0;
+}
+
+Result<Folder> OpenExisting(const std::string& folder) {
+  auto existing = Folder::OpenForOutput(folder);
+  if (!existing.ok()) return OutputError(existing.status().message());
+  return existing;
+}
+
+}  // namespace
 
 Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
   std::string final = folder;
   while (final.size() > 1 && final.ends_with('/')) final.pop_back();
   ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(final));
-  return FolderOutput(std::move(final), std::move(partial));
+  std::optional<Folder> existing;
+  if (IsThere(final)) {
+    ASSIGN_OR_RETURN(existing, OpenExisting(final));
+  }
+  return FolderOutput(std::move(final), std::move(partial), std::move(existing));
 }
 
 std::string FolderOutput::FinalPath(std::string_view name) const {
@@ -23,22 +41,22 @@ std::string FolderOutput::FinalPath(std::string_view name) const {
 }
 
 Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is_stale) {
-  struct stat info {};
-  return stat(folder_.c_str(), &info) == 0 ? MoveFiles(is_stale) : partial_.Rename();
+  if (!existing_ && IsThere(folder_)) {
+    ASSIGN_OR_RETURN(existing_, OpenExisting(folder_));
+  }
+  return existing_ ? MoveFiles(is_stale) : partial_.Rename();
 }
 
 Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>& is_stale) {
-  const auto existing = Folder::OpenForOutput(folder_);
-  if (!existing.ok()) return OutputError(existing.status().message());
   const std::vector<std::string> written = partial_.Names();
   for (const std::string& name : written) {
-    if (!held().Move(name, existing.value(), name)) {
+    if (!held().Move(name, *existing_, name)) {
       return OutputError("cannot write into " + folder_ + ": " + std::strerror(errno));
     }
   }
-  for (const std::string& name : existing->Names()) {
+  for (const std::string& name : existing_->Names()) {
     if (std::binary_search(written.begin(), written.end(), name) || !is_stale(name)) continue;
-    if (!existing->Remove(name)) {
+    if (!existing_->Remove(name)) {
       return OutputError("cannot clear " + folder_ + ": " + std::strerror(errno));
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,8 @@ class FolderOutput {
 
   // What takes the file of `FinalPath(name)` until Commit().
   const Folder& held() const { return partial_.held(); }
+  // The folder that its files go to, where it was there already. Null: it is a new one.
+  const Folder* existing() const { return existing_ ? &*existing_ : nullptr; }
   std::string FinalPath(std::string_view name) const;
 
   // Renames the folder; if it already exists, moves each file over the one of the same name. Of the
@@ -27,11 +30,12 @@ class FolderOutput {
   Status Commit(const std::function<bool(std::string_view name)>& is_stale);
 
  private:
-  FolderOutput(std::string folder, PartialFolder partial)
-      : folder_(std::move(folder)), partial_(std::move(partial)) {}
+  FolderOutput(std::string folder, PartialFolder partial, std::optional<Folder> existing)
+      : folder_(std::move(folder)), partial_(std::move(partial)), existing_(std::move(existing)) {}
   Status MoveFiles(const std::function<bool(std::string_view name)>& is_stale);
   std::string folder_;
   PartialFolder partial_;
+  std::optional<Folder> existing_;
 };
 
 }  // namespace batchlight

@@ -182,6 +182,32 @@ class CsvFolder(Outputs):
         self.assertEqual(len(self.rows("memsets.csv")), 2 * count)
         self.assertEqual(sorted(os.listdir(self.out)), ["gpus.csv", "memsets.csv"])
 
+    def test_appending_reads_no_table_that_others_can_have_put_there(self):
+        """Whoever may write the folder could have our private tables copied into it."""
+        self.export("csv", "--tables", "^memsets$")
+        table, private = os.path.join(self.out, "memsets.csv"), os.path.join(self.place, "private")
+        os.rename(table, private)
+        os.chmod(private, 0o600)
+        for name, put in (("link", os.symlink), ("second name", os.link),
+                          ("pipe", lambda _, path: os.mkfifo(path))):
+            put(private, table)
+            before = os.lstat(table)
+            said = self.export("csv", "--tables", "^memsets$", "--append", code=4).stderr
+            self.assertIn(b"remove it, or append to another folder", said, name)
+            self.assertEqual(os.lstat(table).st_ino, before.st_ino, name)
+            os.remove(table)
+        self.assertEqual(sorted(os.listdir(self.place)), ["out", "private"])
+
+    def test_a_table_that_is_added_to_is_shown_to_nobody_else(self):
+        before = os.umask(0o002)
+        self.addCleanup(os.umask, before)
+        self.export("csv", "--tables", "^memsets$")
+        table = os.path.join(self.out, "memsets.csv")
+        for mode in (0o640, 0o664, 0o666):
+            os.chmod(table, mode)
+            self.export("csv", "--tables", "^memsets$,^gpus$", "--append")
+            self.assertEqual(stat.S_IMODE(os.stat(table).st_mode), mode & 0o664)
+
     def test_appending_to_other_columns_is_refused(self):
         os.mkdir(self.out)
         path = os.path.join(self.out, "memsets.csv")

@@ -1,7 +1,12 @@
 // -t csv: a folder with one CSV per table of the store that has rows.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "base/file.h"
@@ -88,16 +93,38 @@ bool IsTableFile(const Store& store, std::string_view name) {
   return is;
 }
 
-// The existing rows of the file, if they have the same columns.
-Status CopyOld(const std::string& path, std::string_view header, AtomicFileWriter& file) {
-  ASSIGN_OR_RETURN(const MappedFile old, MappedFile::Open(path));
+// Of a file that is added to: whom it was kept from must not get it now.
+void KeepAsNarrow(int old, int added_to) {
+  constexpr mode_t kRights = 0777;
+  struct stat before {
+  }, now{};
+  if (fstat(old, &before) != 0 || fstat(added_to, &now) != 0) return;
+  (void)fchmod(added_to, now.st_mode & before.st_mode & kRights);
+}
+
+// The existing rows of the file, if there is one and it has the same columns. Whoever may write the
+// folder can put a link there to a file of ours that is not for them: none is read.
+Result<bool> CopyOld(const FolderOutput& folder, const std::string& name, std::string_view header,
+                     AtomicFileWriter& file) {
+  const std::string path = folder.FinalPath(name);
+  const int fd = folder.existing() == nullptr ? -1 : folder.existing()->OpenOwnFile(name, true);
+  if (fd < 0 && (folder.existing() == nullptr || errno == ENOENT)) return false;
+  if (fd < 0 && (errno == EPERM || errno == ELOOP)) {
+    return OutputError("cannot add to " + path +
+                       ": it is a link, has a second name, or is another user's, who could give "
+                       "away a file of yours by it; remove it, or append to another folder");
+  }
+  if (fd < 0) return OutputError("cannot add to " + path + ": " + std::strerror(errno));
+  KeepAsNarrow(fd, file.fd());
+  ASSIGN_OR_RETURN(const MappedFile old, MappedFile::FromDescriptor(fd, path));
   if (!old.text().starts_with(header)) {
     return OutputError(path + " has other columns than this version writes (" +
                        std::string(header.substr(0, header.find('\n'))) +
                        "); append to another folder");
   }
   RETURN_IF_ERROR(file.Write(old.text()));
-  return old.text().ends_with('\n') ? Status() : file.Write("\n");
+  if (!old.text().ends_with('\n')) RETURN_IF_ERROR(file.Write("\n"));
+  return true;
 }
 
 // What a table does for its file; all else is compiled once, not for each table.
@@ -116,9 +143,9 @@ Result<uint64_t> WriteRows(const TableRows& table, bool append, const FolderOutp
   std::string buffer;
   table.header(buffer);
   buffer += '\n';
-  if (append && FileExists(path)) {
-    RETURN_IF_ERROR(CopyOld(path, buffer, file));
-    buffer.clear();
+  if (append) {
+    ASSIGN_OR_RETURN(const bool has_header, CopyOld(folder, table.file_name, buffer, file));
+    if (has_header) buffer.clear();
   }
   uint64_t rows = 0;
   for (size_t row = 0; row < table.count; ++row) {
