@@ -15,8 +15,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import (BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump, run,  # noqa: E402
-                      statuses)
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump,  # noqa: E402
+                      mount_namespaces_work, run, statuses)
 
 WARM_UP = 10  # operators that every mode of the program records first
 
@@ -396,10 +396,6 @@ class TheProgramIsShownAnotherTime(InFolder):
         slept = [line.split(",") for line in rows.splitlines() if "sleeps" in line]
         self.assertEqual(len(slept), 1, rows)
         self.assertGreaterEqual(int(slept[0][1]), 290_000_000)
-
-
-def mount_namespaces_work():
-    return run("unshare", "-rm", "true").returncode == 0
 
 
 def memory_group(case, limit):

@@ -31,6 +31,10 @@ def run(*words, **options):
     return subprocess.run([str(word) for word in words], universal_newlines=True, **options)
 
 
+def mount_namespaces_work():
+    return run("unshare", "-rm", "true").returncode == 0
+
+
 def why_no_samples():
     """Why the processors cannot be sampled here; None if they can."""
     done = run(BATCHLIGHT, "doctor", "-f", "json")

@@ -1,5 +1,6 @@
 """Interactive sessions: launch, start, stop, cancel, shutdown, sessions list, from other terminals."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -7,7 +8,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, FAULT_PROGRAM, InFolder, count, dump  # noqa: E402
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, InFolder, count, dump,  # noqa: E402
+                      mount_namespaces_work, run)
 
 LONG_S = 60  # a loaded machine may leave a program without a processor for seconds
 
@@ -111,6 +113,21 @@ class Sessions(InFolder):
         open(self.path("go"), "w").close()
         self.assertEqual(tool.wait(LONG_S), 0)
         self.opens("run.batchlight")
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_launch_where_nothing_can_be_written(self):
+        """Others can make whatever name they can guess in /tmp, and keep the program from running."""
+        os.mkdir(self.path("fixed"))
+        done = run("unshare", "-rm", "sh", "-c",
+                   "mount --bind fixed fixed && mount -o remount,bind,ro fixed && cd fixed && "
+                   "%s launch -t none sh -c 'ls -d /tmp/default-*; exit 3'" % BATCHLIGHT,
+                   cwd=self.folder, env=self.environment)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        place = re.search("events are collected in (/tmp/default-[a-z]{16}.batchlight.live)\n",
+                          done.stderr)
+        self.assertIsNotNone(place, done.stderr)
+        self.assertIn(place[1], done.stdout)
+        self.assertFalse(os.path.exists(place[1]))
 
     def test_several_sessions(self):
         tools = [self.launch(FAULT_PROGRAM, "paced", flags=["--session-new=" + name])

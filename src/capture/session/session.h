@@ -45,6 +45,7 @@ struct SessionEnd {
   std::vector<std::string> recordings;  // sealed at the end
   Status sealed;                        // if it failed, the live folder is kept
   std::string live_folder;              // if kept
+  bool recording_is_left = false;       // in the live folder: somebody may have emptied it
   size_t processes = 0;                 // that recorded
   int64_t wall_ns = 0;                  // of the program, from its start to its end
 };
@@ -90,6 +91,7 @@ class Session : private SessionCommands {
   void SendMetrics();
   // The program will preload this library of shims. `or_else`: what to do if it is not there.
   Status PreloadShims(const std::string& library, const std::string& or_else);
+  std::string NameOfLaunched(pid_t pid) const;
   void SayWhatIsLeft();
   Status ChooseOutput(const CaptureOptions& options, pid_t pid);
 

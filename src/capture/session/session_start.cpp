@@ -361,8 +361,7 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
   while (true) {
     std::string live_folder;
     if (collection_ == Collection::kLaunched) {
-      live_folder = options_.session_name + "-" + std::to_string(pid) + kLiveSuffix;
-      if (access(".", W_OK) != 0) live_folder = "/tmp/" + live_folder;
+      live_folder = NameOfLaunched(pid);
     } else {
       RETURN_IF_ERROR(ChooseOutput(capture_, pid));
       live_folder = output_ + kLiveSuffix;
@@ -379,6 +378,16 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
         collection_ != Collection::kLaunched && capture_.output.empty() && FileExists(live_folder);
     if (!taken) return recording.status();
   }
+}
+
+// In the present folder if it can be written, else in /tmp. There others can make what it would be
+// called beforehand, so its name is one that they cannot guess.
+std::string Session::NameOfLaunched(pid_t pid) const {
+  const std::string name = options_.session_name + "-";
+  if (access(".", W_OK) == 0) return name + std::to_string(pid) + kLiveSuffix;
+  const std::string place = "/tmp/" + name + RandomLetters() + kLiveSuffix;
+  notice_("this folder cannot be written: events are collected in " + place);
+  return place;
 }
 
 // Of earlier runs, beside the output.
