@@ -5,6 +5,7 @@
 #include "analysis/recipes/rank_stats.h"
 #include "analysis/recipes/recipe_part.h"
 #include "analysis/recipes/utilization_map.h"
+#include "analysis/tables/registry.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 
@@ -139,6 +140,19 @@ TEST(Recipe, DamagedParts) {
       (void)ReduceRecipe(call, {damaged, good});
     }
   }
+}
+
+TEST(RecipeNames, TablesThatAreThereInsteadAre) {
+  constexpr std::string_view kBefore = "`batchlight table ";
+  size_t tables = 0;
+  for (const RecipeName& recipe : RecipeNames()) {
+    const size_t place = recipe.title.find(kBefore);
+    if (place == std::string_view::npos) continue;
+    const std::string_view name = recipe.title.substr(place + kBefore.size());
+    EXPECT_NE(FindOverviewTable(name.substr(0, name.find('`'))), nullptr) << recipe.title;
+    ++tables;
+  }
+  EXPECT_EQ(tables, 4u);
 }
 
 TEST(ParseRecipe, RefusesOthers) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/split.h"
+#include "store/value_limits.h"
 
 namespace batchlight {
 namespace {
@@ -51,6 +52,15 @@ std::optional<double> NumberOf(std::string_view text) {
   double number = 0;
   if (!ReadNumber(text, number) || !std::isfinite(number)) return std::nullopt;
   return number;
+}
+
+// Counts up to a thousand millions; times as everywhere (store/value_limits.h), of which sums are
+// finite.
+bool IsPossible(Column column, double number) {
+  constexpr double kNsPerS = 1e9, kLargestCount = 1e9;
+  if (column == kStart) return std::abs(number) <= kLargestTimeNs / kNsPerS;
+  if (column == kDuration) return std::abs(number) <= kLongestEventNs / kNsPerS;
+  return number == std::floor(number) && std::abs(number) <= kLargestCount;
 }
 
 class Reader {
@@ -102,8 +112,7 @@ class Reader {
       // Operations of no chunk of the model have none.
       const bool may_lack = column == kChunk || column == kModelChunk;
       const std::optional<double> number = may_lack && text.empty() ? 0 : NumberOf(text);
-      const bool is_time = column == kStart || column == kDuration;
-      if (!number || (!is_time && (*number != std::floor(*number) || std::abs(*number) > 1e9))) {
+      if (!number || !IsPossible(static_cast<Column>(column), *number)) {
         problem_ = std::string(kColumns[column]) + " is \"" + std::string(text) + "\"";
         return false;
       }

@@ -105,6 +105,10 @@ TEST(WhatIf, WhatCannotBePlayedIsSaid) {
             std::string::npos);
   EXPECT_NE(problem_of(text + "0,0,x,5,gc,0,0,0,0,0,0\n").find("line 14: rank is \"x\""),
             std::string::npos);
+  EXPECT_NE(problem_of(text + "0,0,0,5,gc,0,1e308,0,0,0,0\n").find("duration is \"1e308\""),
+            std::string::npos);
+  EXPECT_NE(problem_of(text + "0,0,0,5,gc,-1e10,1,0,0,0,0\n").find("start_ts is \"-1e10\""),
+            std::string::npos);
   EXPECT_NE(problem_of(text + "0,999999999,0,5,gc,0,0,0,0,0,0\n").find("stage is 999999999"),
             std::string::npos);
   EXPECT_NE(problem_of("dp_rank,optype\n").find("no column stage"), std::string::npos);
