@@ -37,6 +37,12 @@ enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 
 // Why recording stopped by itself.
 enum class RecordingStop : uint32_t { kNone = 0, kKeepFree = 1, kMaxSize = 2, kDiskFull = 3 };
 
+// Where the tool runs. All zeros: it does not say.
+struct Machine {
+  char boot_id[40];  // /proc/sys/kernel/random/boot_id: no other machine has it, whatever its name
+  char host[72];
+};
+
 struct ControlPage {
   uint64_t magic;    // kControlMagic, written last by the tool
   uint32_t version;  // kFormatVersion
@@ -112,6 +118,7 @@ struct ControlPage {
   uint64_t keep_free_files;
   std::atomic<uint32_t> processes_unfiled;
   uint32_t max_streams;  // threads of one process that are recorded at once; 0 = any number
+  Machine machine;       // whose processes write into the folder
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

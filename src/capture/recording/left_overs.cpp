@@ -29,6 +29,16 @@ std::optional<LiveFolder> LeftLiveFolder(const Folder& folder, const std::string
   return std::move(live).value();
 }
 
+// Why a live folder of this user stays that another machine may still write into; "" if it is none.
+std::string WhyKept(const Folder& folder, const std::string& name) {
+  const auto live = LiveFolder::OpenIn(folder, name, Join(folder.path(), name));
+  if (!live.ok() || !live->folder().IsOurs()) return {};
+  const std::string host = live->HostElsewhere();
+  if (host.empty()) return {};
+  return "kept " + live->path() + ": it is recorded on " + host +
+         ", or was less than ten minutes ago; `batchlight clean` there knows, or here later";
+}
+
 // What becomes of one left live folder, as a line for the user. Nothing: it is none any more.
 Result<std::string> CleanLiveFolder(const Folder& folder, const std::string& name,
                                     const CleanOptions& options) {
@@ -78,6 +88,10 @@ Status Clean(const std::string& path, const CleanOptions& options,
       continue;
     }
     lines.push_back((options.only_say ? "would remove " : "removed ") + Join(path, name));
+  }
+  for (const std::string& name : folder.Names()) {
+    if (!name.ends_with(kLiveSuffix)) continue;
+    if (std::string line = WhyKept(folder, name); !line.empty()) lines.push_back(std::move(line));
   }
   for (const std::string& name : LeftLiveFolders(folder)) {
     const Status status = Contain("cleaning " + Join(path, name), [&]() -> Status {

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
 #include "capture/recording/live_folder.h"
+#include "capture/recording/machine_facts.h"
+#include "format/control.h"
 
 namespace batchlight::capture {
 namespace {
@@ -60,6 +64,42 @@ TEST_F(LeftOversTest, ALinkLeadsToNothingThatWasLeftHere) {
     EXPECT_FALSE(FileExists(base_ + "/z.batchlight"));
   }
   std::filesystem::remove_all(elsewhere);
+}
+
+// On storage of several machines, whose locks may hold for one alone.
+TEST_F(LeftOversTest, WhatAnotherMachineMayBeWritingStays) {
+  format::ControlPage page{};
+  page.machine = ThisMachine();
+  const auto write = [&](const std::string& name) {
+    const std::string_view bytes(reinterpret_cast<const char*>(&page), sizeof page);
+    ASSERT_TRUE(WriteWholeFile(base_ + "/" + name + kLiveSuffix + "/control", bytes).ok());
+  };
+  write("a");  // a run of this machine
+  std::strcpy(page.machine.boot_id, "another");
+  std::strcpy(page.machine.host, "node7");
+  write("b");
+  std::filesystem::remove(base_ + "/b.batchlight");
+  EXPECT_EQ(LeftLiveFolders(Folder::Open(base_).value()), (Names{"a.batchlight.live"}));
+  const std::string live = base_ + "/b" + kLiveSuffix;
+  const Status taken = LiveFolder::Create(live, true).status();
+  EXPECT_NE(taken.message().find("in use by a batchlight on node7"), std::string::npos);
+  Names lines;
+  ASSERT_TRUE(Clean(base_, {.drop_events = true}, lines).ok());
+  EXPECT_EQ(Left(), (Names{"b.batchlight.live"}));
+  EXPECT_EQ(lines[1], "kept " + live +
+                          ": it is recorded on node7, or was less than ten minutes ago; "
+                          "`batchlight clean` there knows, or here later");
+  const auto age = [&](std::chrono::minutes minutes) {
+    std::filesystem::last_write_time(live + "/control",
+                                     std::filesystem::file_time_type::clock::now() - minutes);
+    return LeftLiveFolders(Folder::Open(base_).value());
+  };
+  EXPECT_EQ(age(std::chrono::minutes(9)), Names{});
+  EXPECT_EQ(age(std::chrono::minutes(-30)), Names{});  // its clock is ahead
+  EXPECT_EQ(age(std::chrono::minutes(11)), (Names{"b.batchlight.live"}));
+  lines.clear();
+  ASSERT_TRUE(Clean(base_, {}, lines).ok());
+  EXPECT_EQ(lines, (Names{"made " + base_ + "/b.batchlight of " + live}));
 }
 
 TEST_F(LeftOversTest, WhatIsBeingWrittenStays) {

@@ -7,14 +7,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "base/printable_text.h"
+#include "capture/recording/machine_facts.h"
 #include "cpython/process_frames.h"
+#include "format/control.h"
 #include "format/step_board.h"
 #include "format/timer_samples.h"
 
@@ -145,7 +149,34 @@ std::string LiveFolder::FindWriter() const {
     const long pid = std::strtol(name.c_str(), nullptr, 10);
     if (pid > 0 && MapsFolder(pid, real_path)) return "process " + std::to_string(pid);
   }
-  return {};
+  const std::string host = HostElsewhere();
+  if (host.empty()) return {};
+  return "a batchlight on " + host + " (a file in it changed less than ten minutes ago)";
+}
+
+std::string LiveFolder::HostElsewhere() const {
+  format::Machine machine{};
+  const int fd = OpenProcessFile(kControlFile, O_RDONLY);
+  if (fd < 0) return {};
+  const ssize_t bytes = pread(fd, &machine, sizeof machine, offsetof(format::ControlPage, machine));
+  close(fd);
+  machine.boot_id[sizeof machine.boot_id - 1] = machine.host[sizeof machine.host - 1] = '\0';
+  const std::string here = ThisMachine().boot_id;
+  const bool is_known = bytes == sizeof machine && machine.boot_id[0] != '\0' && !here.empty();
+  if (!is_known || here == machine.boot_id || !ChangedLately()) return {};
+  return machine.host[0] == '\0' ? "another machine" : PrintableText(machine.host);
+}
+
+// A file of the future is one of a machine whose clock is ahead.
+bool LiveFolder::ChangedLately() const {
+  constexpr time_t kLatelySeconds = 600;
+  const time_t earliest = time(nullptr) - kLatelySeconds;
+  for (const std::string& name : folder_.Names()) {
+    struct stat info {};
+    const bool is_there = fstatat(folder_.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (is_there && info.st_mtime > earliest) return true;
+  }
+  return false;
 }
 
 bool LiveFolder::HoldsRecording() const {

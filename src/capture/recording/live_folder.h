@@ -43,6 +43,10 @@ class LiveFolder {
   // Who still writes into it: "the batchlight that records it", "process 4711". Empty if nobody
   // does; then it is locked from here on.
   std::string FindWriter() const;
+  // The name of another machine that may still write into it: one recorded into it, and a file of
+  // it changed in the last ten minutes. Empty: none. What runs there cannot be looked up here, and
+  // a lock may hold for one machine alone (NFS, Lustre, FUSE).
+  std::string HostElsewhere() const;
   // Whether the process has a file of it mapped, as all have that write into it.
   bool IsMappedBy(pid_t pid) const;
   // Whether it looks like one.
@@ -72,6 +76,7 @@ class LiveFolder {
   int OpenProcessFile(const std::string& name, int flags) const;
   enum class Lock { kTaken, kBusy };
   Lock TakeLock(bool wait) const;
+  bool ChangedLately() const;
   bool HoldsOnlyOpenFiles() const;
   std::string RealPath() const;
   bool IsStillThere() const { return parent_.Holds(LastPartOf(path()), folder_); }

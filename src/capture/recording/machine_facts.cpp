@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/kernel_text.h"
 #include "base/thread_pool.h"
 #include "format/launchers.h"
 #include "format/secrets.h"
@@ -75,6 +76,14 @@ std::string UsableCores(long all) {
 }
 
 }  // namespace
+
+format::Machine ThisMachine() {
+  format::Machine machine{};
+  const std::string boot_id = FirstLineOf("/proc/sys/kernel/random/boot_id");
+  boot_id.copy(machine.boot_id, sizeof machine.boot_id - 1);
+  (void)gethostname(machine.host, sizeof machine.host - 1);
+  return machine;
+}
 
 Facts MachineFacts() {
   Facts facts;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "format/control.h"
+
 namespace batchlight::capture {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
@@ -14,6 +16,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // container or a job leaves fewer), memory_bytes, kernel, hostname, os, gpu_driver (if there is
 // one).
 Facts MachineFacts();
+
+format::Machine ThisMachine();
 
 // environment.NAME keys, of NAME=VALUE strings: RANK, WORLD_SIZE, OMP_NUM_THREADS and their like;
 // with `all`, every variable.

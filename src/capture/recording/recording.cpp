@@ -49,6 +49,7 @@ Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
   page.trace = options.trace;
   page.budget_bytes = options.budget_bytes;
   page.max_streams = MostStreams();
+  page.machine = ThisMachine();
   page.session_start_ns = MonotonicNow();
   page.tool_group = getpgrp() != getpid() ? static_cast<uint32_t>(getpgrp()) : 0;
   page.capture_registered_only = options.registered_only ? 1 : 0;

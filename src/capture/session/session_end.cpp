@@ -77,7 +77,9 @@ void Session::SealAtEnd(SessionEnd& end) {
     end.sealed = SealTo(RecordingPath(output_, 0), first_capture_);
   }
   if (end.sealed.ok()) end.sealed = recording_->live_folder().Remove();
-  if (!end.sealed.ok()) end.live_folder = recording_->live_folder().path();
+  if (end.sealed.ok()) return;
+  end.live_folder = recording_->live_folder().path();
+  end.recording_is_left = recording_->live_folder().HoldsRecording();
 }
 
 Status Session::SealCaptures() {

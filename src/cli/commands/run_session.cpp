@@ -44,6 +44,8 @@ void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   if (access(end.live_folder.c_str(), F_OK) != 0) {
     Say("nothing of it is left: somebody removed " + folder +
         " or gave it another name while the program ran");
+  } else if (!end.recording_is_left) {
+    Say("nothing of it is left in " + folder + ": somebody emptied it while the program ran");
   } else {
     Say("what was recorded is kept: `batchlight summary " + folder +
         "` opens it, `batchlight trace seal " + folder + "` makes a file of it");
