@@ -58,9 +58,9 @@ Status CannotMake(const std::string& path, int reason) {
 
 // Some file systems give every file to everybody, whatever is asked of them.
 Status MakePrivate(const Folder& folder) {
-  (void)fchmod(folder.fd(), 0700);  // an unusual umask may have taken our own rights
-  const struct stat info = folder.Info();
-  if (info.st_uid == geteuid() && (info.st_mode & 0077) == 0) return {};
+  const bool is_ours = folder.IsOurs();
+  if (is_ours) (void)fchmod(folder.fd(), 0700);  // an unusual umask may have taken our own rights
+  if (is_ours && (folder.Info().st_mode & 0077) == 0) return {};
   return OutputError("cannot record into " + folder.path() +
                      ": its file system does not keep it from other users, who could then change "
                      "what the program runs; choose a folder on another with -o");
@@ -91,6 +91,11 @@ Result<LiveFolder> LiveFolder::Create(const std::string& path, bool replace) {
                          "name with -o");
     }
     if (!live.IsStillThere()) continue;
+    if (made && !live.folder_.Names().empty()) {
+      // One of this user's that lay beside it, with a recording in it perhaps.
+      return OutputError("cannot record into " + path + ": somebody moved it while it was made; " +
+                         "choose a place that nobody else may write, with -o");
+    }
     if (made) {
       const Status status = MakePrivate(live.folder_);
       if (status.ok()) return live;

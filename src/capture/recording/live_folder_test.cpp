@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -85,6 +86,31 @@ TEST_F(LiveFolderTest, RemovesItselfAndNotWhatTookItsName) {
   EXPECT_TRUE(folder.Remove().ok());
   EXPECT_TRUE(std::filesystem::exists(base_ + "/precious/control"));
   EXPECT_FALSE(std::filesystem::exists(base_ + "/moved/control"));
+}
+
+// Whoever may write the folder around it can exchange the one that was just made for another one of
+// the same user, with a recording in it.
+TEST_F(LiveFolderTest, WhatTookItsPlaceWhileItWasMadeIsLeftAlone) {
+  const std::string old = base_ + "/old.batchlight.live";
+  for (int round = 0; round < 100; ++round) {
+    std::filesystem::create_directory(old);
+    close(creat((old + "/control").c_str(), 0600));
+    std::atomic<bool> over = false;
+    std::thread other([&] {
+      while (!over && renameat2(AT_FDCWD, old.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE)) {
+      }
+    });
+    {
+      const auto folder = LiveFolder::Create(path_, false);
+      EXPECT_TRUE(!folder.ok() || folder->folder().Names().empty());
+    }
+    over = true;
+    other.join();
+    EXPECT_TRUE(std::filesystem::exists(old + "/control") ||
+                std::filesystem::exists(path_ + "/control"));
+    std::filesystem::remove_all(old);
+    std::filesystem::remove_all(path_);
+  }
 }
 
 TEST_F(LiveFolderTest, SaysWhoWritesIntoIt) {
