@@ -8,6 +8,7 @@
 #include "base/contain.h"
 #include "base/file.h"
 #include "base/partial_folder.h"
+#include "base/printable_text.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/seal.h"
 
@@ -19,11 +20,16 @@ std::string Join(const std::string& folder, const std::string& name) {
                                          : folder + (folder.ends_with('/') ? "" : "/") + name;
 }
 
-// The live folder of that name if this user's run left it; nobody else can write into it then. A
-// link may lead to a folder that lies elsewhere for good reason.
+// Only root's tool records into the folder of another user (--run-as).
+bool IsOfOurTool(const LiveFolder& live) {
+  return live.folder().IsOurs() || (geteuid() == 0 && live.HoldsToolsFile());
+}
+
+// The live folder of that name if this user's run left it; but for the user of --run-as nobody else
+// can write into it then. A link may lead to a folder that lies elsewhere for good reason.
 std::optional<LiveFolder> LeftLiveFolder(const Folder& folder, const std::string& name) {
   auto live = LiveFolder::OpenIn(folder, name, Join(folder.path(), name));
-  if (!live.ok() || live->folder().Info().st_uid != geteuid() || !live->FindWriter().empty()) {
+  if (!live.ok() || !IsOfOurTool(live.value()) || !live->FindWriter().empty()) {
     return std::nullopt;
   }
   return std::move(live).value();
@@ -45,6 +51,12 @@ Result<std::string> CleanLiveFolder(const Folder& folder, const std::string& nam
   const std::optional<LiveFolder> live = LeftLiveFolder(folder, name);
   if (!live) return std::string();
   const std::string path = live->path();
+  if (const auto others = live->FilesOfOthers(); !others.empty()) {
+    return "kept " + path + ": " + others[0] +
+           (others.size() > 1 ? " and " + std::to_string(others.size() - 1) + " more" : "") +
+           " can be read by another user alone, whose tool recorded it (--run-as); ask root: " +
+           "`batchlight clean " + ShellPath(folder.path()) + "` makes a recording of it";
+  }
   if (!live->HoldsRecording() || options.drop_events) {
     if (!options.only_say) RETURN_IF_ERROR(live->Remove());
     return (options.only_say ? "would remove " : "removed ") + path;
@@ -56,7 +68,14 @@ Result<std::string> CleanLiveFolder(const Folder& folder, const std::string& nam
            path + "` gives it another name";
   }
   if (options.only_say) return "would make " + sealed + " of " + path;
-  RETURN_IF_ERROR(Seal(*live, sealed, {.ended = true, .output_folder = &folder}).status());
+  // The file is theirs whose program it shows.
+  const struct stat info = live->folder().Info();
+  const bool is_theirs = info.st_uid != geteuid();
+  const SealOptions how{.ended = true,
+                        .output_folder = &folder,
+                        .owner = is_theirs ? info.st_uid : static_cast<uid_t>(-1),
+                        .group = is_theirs ? info.st_gid : static_cast<gid_t>(-1)};
+  RETURN_IF_ERROR(Seal(*live, sealed, how).status());
   RETURN_IF_ERROR(live->Remove());
   return "made " + sealed + " of " + path;
 }

@@ -9,7 +9,8 @@
 
 namespace batchlight::capture {
 
-// Live folders of this user that nobody writes into any more, by name.
+// Live folders that nobody writes into any more, by name: of this user, and those of others that
+// root's tool recorded into.
 std::vector<std::string> LeftLiveFolders(const Folder& folder);
 
 struct CleanOptions {

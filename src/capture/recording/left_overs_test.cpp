@@ -1,6 +1,8 @@
 #include "capture/recording/left_overs.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -100,6 +102,81 @@ TEST_F(LeftOversTest, WhatAnotherMachineMayBeWritingStays) {
   lines.clear();
   ASSERT_TRUE(Clean(base_, {}, lines).ok());
   EXPECT_EQ(lines, (Names{"made " + base_ + "/b.batchlight of " + live}));
+}
+
+// What root's tool left that recorded another user's program (--run-as): the folder is theirs, the
+// tool's own files are root's.
+class LeftByRootsTool : public testing::Test {
+ protected:
+  static constexpr uid_t kUser = 54321;
+
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can record another user's program";
+    char name[] = "/tmp/bl_left_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    base_ = name;
+    live_ = base_ + "/a" + kLiveSuffix;
+    std::filesystem::create_directory(live_);
+    ASSERT_TRUE(WriteWholeFile(live_ + "/control", "x").ok());
+    ASSERT_TRUE(WriteWholeFile(live_ + "/12-1.blp", "").ok());
+    ASSERT_TRUE(WriteWholeFile(live_ + "/tool.blp", "", {.is_private = true}).ok());
+    for (const std::string& theirs : {base_, live_, live_ + "/control", live_ + "/12-1.blp"}) {
+      ASSERT_EQ(chown(theirs.c_str(), kUser, kUser), 0);
+    }
+    ASSERT_EQ(chmod(live_.c_str(), 0700), 0);
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+  // As that user; what it says.
+  std::string CleanAsUser(const CleanOptions& options) const {
+    const std::string said = base_ + "/said";
+    const pid_t child = fork();
+    if (child == 0) {
+      Names lines;
+      const bool fine = setresgid(kUser, kUser, kUser) == 0 &&
+                        setresuid(kUser, kUser, kUser) == 0 && Clean(base_, options, lines).ok() &&
+                        lines.size() == 1;
+      _exit(fine && WriteWholeFile(said, lines[0]).ok() ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    const auto text = ReadWholeFile(said);
+    std::filesystem::remove(said);
+    return text.ok() ? text.value() : "";
+  }
+  std::string base_, live_;
+};
+
+TEST_F(LeftByRootsTool, IsKeptByItsUserWhoCannotReadAllOfIt) {
+  for (const CleanOptions& options : {CleanOptions{}, CleanOptions{.drop_events = true}}) {
+    const std::string said = CleanAsUser(options);
+    EXPECT_NE(said.find("kept " + live_ + ": tool.blp can be read by another user alone"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("ask root: `batchlight clean " + base_ + "`"), std::string::npos) << said;
+    EXPECT_TRUE(FileExists(live_ + "/tool.blp"));
+    EXPECT_FALSE(FileExists(base_ + "/a.batchlight"));
+  }
+}
+
+TEST_F(LeftByRootsTool, BecomesTheUsersRecordingWhenRootCleans) {
+  Names lines;
+  ASSERT_TRUE(Clean(base_, {}, lines).ok());
+  EXPECT_EQ(lines, (Names{"made " + base_ + "/a.batchlight of " + live_}));
+  struct stat info {};
+  ASSERT_EQ(lstat((base_ + "/a.batchlight").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, kUser);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_FALSE(FileExists(live_));
+}
+
+// Whoever owns the folder can move a file of root's there that lies in another folder of theirs.
+TEST_F(LeftByRootsTool, IsNotWhatItsUserMadeOfAnotherFileOfRoots) {
+  ASSERT_TRUE(WriteWholeFile(live_ + "/tool.blp", "BLIGHT1\n, sealed by root").ok());
+  Names lines;
+  ASSERT_TRUE(Clean(base_, {}, lines).ok());
+  EXPECT_EQ(lines, Names{});
+  EXPECT_TRUE(FileExists(live_ + "/tool.blp"));
 }
 
 TEST_F(LeftOversTest, WhatIsBeingWrittenStays) {

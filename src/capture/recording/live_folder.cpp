@@ -19,6 +19,7 @@
 #include "capture/recording/machine_facts.h"
 #include "cpython/process_frames.h"
 #include "format/control.h"
+#include "format/layout.h"
 #include "format/step_board.h"
 #include "format/timer_samples.h"
 
@@ -54,6 +55,13 @@ Status CannotMake(const std::string& path, int reason) {
   return OutputError("cannot record into folder " + parent + ": " + std::strerror(reason) +
                      (reason == ENOENT ? "; create it first or choose another with -o"
                                        : "; choose another with -o"));
+}
+
+// With a chunk, or without anything yet.
+bool BeginsAsProcessFile(int fd) {
+  uint32_t magic = 0;
+  const ssize_t bytes = pread(fd, &magic, sizeof magic, 0);
+  return bytes == 0 || (bytes == sizeof magic && (magic == 0 || magic == format::kChunkMagic));
 }
 
 // Some file systems give every file to everybody, whatever is asked of them.
@@ -203,6 +211,28 @@ std::vector<std::string> LiveFolder::ProcessFiles() const {
   return names;
 }
 
+std::vector<std::string> LiveFolder::FilesOfOthers() const {
+  std::vector<std::string> names;
+  for (const std::string& name : ProcessFiles()) {
+    struct stat info {};
+    const bool is_others = fstatat(folder_.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                           S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid != geteuid();
+    if (!is_others) continue;
+    const int fd = folder_.OpenFile(name, O_RDONLY);
+    if (fd < 0 && errno == EACCES) names.push_back(name);
+    if (fd >= 0) close(fd);
+  }
+  return names;
+}
+
+bool LiveFolder::HoldsToolsFile() const {
+  const int fd = OpenProcessFile(kToolFile, O_RDONLY);
+  struct stat info {};
+  const bool is_ours = fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid();
+  if (fd >= 0) close(fd);
+  return is_ours;
+}
+
 int LiveFolder::OpenProcessFile(const std::string& name, int flags) const {
   const int fd = folder_.OpenFile(name, flags);
   if (fd < 0) return fd;
@@ -212,7 +242,9 @@ int LiveFolder::OpenProcessFile(const std::string& name, int flags) const {
                         name == kNamesFile || name == kUsageFile;
   const bool is_owners =
       info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
-  if (is_file && is_owners) return fd;
+  // In a folder of theirs another user may have put a file of the tool's user, whatever it holds.
+  const bool is_moved = info.st_uid != folder_.Info().st_uid && !BeginsAsProcessFile(fd);
+  if (is_file && is_owners && !is_moved) return fd;
   close(fd);
   errno = EACCES;
   return -1;

@@ -53,6 +53,10 @@ class LiveFolder {
   bool HoldsRecording() const;
   // Names of the process files, sorted.
   std::vector<std::string> ProcessFiles() const;
+  // Process files that only another user can open: root's tool wrote them (--run-as).
+  std::vector<std::string> FilesOfOthers() const;
+  // Whether this user's tool recorded into it, though another user's program has it (--run-as).
+  bool HoldsToolsFile() const;
   // A process file. Nothing: a file that no recorder made (a link, a pipe, somebody else's).
   Result<std::optional<MappedFile>> Map(const std::string& name) const;
   // Gives back the disk space beyond the ends of the process files, which they hold for sealing

@@ -34,6 +34,12 @@ Status SealFolder(SealFlags flags) {
     return InputError(flags.folder + " is still written by " + writer +
                       "; wait for its end, or pass --keep for what is there so far");
   }
+  // What they hold would be removed with the folder.
+  if (const auto others = folder.FilesOfOthers(); !others.empty() && !flags.keep) {
+    return InputError(flags.folder + "/" + others[0] +
+                      " can be read by another user alone, whose " +
+                      "tool recorded it (--run-as); ask root, or pass --keep for what is yours");
+  }
   ASSIGN_OR_RETURN(
       const capture::SealSummary summary,
       capture::Seal(folder, flags.output, {.replace = flags.replace, .ended = !flags.keep}));
