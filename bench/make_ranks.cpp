@@ -4,6 +4,9 @@
 //
 // Each has 1,000 steps of 24 phases and 20 collectives a step, unless said otherwise. 64 ranks are
 // simulated, one of them 3 % slower, and repeated. Then: time batchlight ranks FOLDER
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -77,6 +80,13 @@ JobPart MakePart(size_t rank, size_t ranks, size_t steps, RankCalls calls) {
   return part;
 }
 
+Status AddPart(const std::string& path, const std::string& part) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  Status added = capture::AddPartialBlock(fd, path, part);
+  close(fd);
+  return added;
+}
+
 int Run(const std::string& folder, size_t ranks, size_t steps, size_t calls_per_step) {
   const testing::SimulatedRanks simulated =
       testing::Simulate({.ranks = std::min(ranks, kSimulated),
@@ -92,7 +102,7 @@ int Run(const std::string& folder, size_t ranks, size_t steps, size_t calls_per_
     const std::string path = folder + "/r" + std::to_string(rank) + ".batchlight";
     Status written = WriteWholeFile(path, EmptyRecording());
     const std::string part = EncodeJobPart(MakePart(rank, ranks, steps, std::move(calls)));
-    if (written.ok()) written = capture::AddPartialBlock(path, part);
+    if (written.ok()) written = AddPart(path, part);
     if (!written.ok()) {
       std::fprintf(stderr, "%s\n", written.message().c_str());
       return 1;

@@ -65,8 +65,9 @@ Status Exchanged(const std::string& folder) {
 
 }  // namespace
 
-Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mode) {
-  auto parent = Folder::OpenParent(folder);
+Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mode,
+                                            const Folder* into) {
+  auto parent = into == nullptr ? Folder::OpenParent(folder) : Folder::Open(into->DescriptorPath());
   const std::string name = LastPartOf(folder) + kPartialInfix + RandomLetters();
   if (!parent.ok() || !parent->MakeFolder(name, mode)) {
     return OutputError("cannot make folder " + folder + ": " + std::strerror(errno) +

@@ -14,9 +14,10 @@ namespace batchlight {
 
 class PartialFolder {
  public:
-  // In the end with `mode`, less the umask; nobody else may enter it before. Errors (kOutput) name
-  // path and reason.
-  static Result<PartialFolder> Create(const std::string& folder, mode_t mode = 0777);
+  // In the end with `mode`, less the umask; nobody else may enter it before. `into`: the folder
+  // that takes it, under the last part of its name. Errors (kOutput) name path and reason.
+  static Result<PartialFolder> Create(const std::string& folder, mode_t mode = 0777,
+                                      const Folder* into = nullptr);
   PartialFolder(PartialFolder&& other) noexcept = default;
   PartialFolder& operator=(PartialFolder&&) = delete;
   ~PartialFolder();

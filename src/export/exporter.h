@@ -41,7 +41,7 @@ inline bool IsNamed(ExportStacks stacks) {
 
 struct ExportOptions {
   std::string output;            // file, "-" or a pipe; folder when the format is a folder
-  const Folder* into = nullptr;  // takes the file, under the last part of its name
+  const Folder* into = nullptr;  // takes the output, under the last part of its name
   bool append = false;           // folders: add to the files that are there
   bool lazy = true;              // sqlite, parquet, arrow: leave tables without rows out
   bool by_gpu = false;           // folded: time of the work on the GPU that a stack launched

@@ -25,15 +25,16 @@ Result<Folder> OpenExisting(const std::string& folder) {
 
 }  // namespace
 
-Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
+Result<FolderOutput> FolderOutput::Create(const std::string& folder, const Folder* into) {
   std::string final = folder;
   while (final.size() > 1 && final.ends_with('/')) final.pop_back();
-  ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(final));
+  ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(final, 0777, into));
+  std::string place = into == nullptr ? final : into->DescriptorPath() + "/" + LastPartOf(final);
   std::optional<Folder> existing;
-  if (IsThere(final)) {
-    ASSIGN_OR_RETURN(existing, OpenExisting(final));
+  if (IsThere(place)) {
+    ASSIGN_OR_RETURN(existing, OpenExisting(place));
   }
-  return FolderOutput(std::move(final), std::move(partial), std::move(existing));
+  return FolderOutput(std::move(final), std::move(place), std::move(partial), std::move(existing));
 }
 
 std::string FolderOutput::FinalPath(std::string_view name) const {
@@ -41,8 +42,8 @@ std::string FolderOutput::FinalPath(std::string_view name) const {
 }
 
 Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is_stale) {
-  if (!existing_ && IsThere(folder_)) {
-    ASSIGN_OR_RETURN(existing_, OpenExisting(folder_));
+  if (!existing_ && IsThere(place_)) {
+    ASSIGN_OR_RETURN(existing_, OpenExisting(place_));
   }
   return existing_ ? MoveFiles(is_stale) : partial_.Rename();
 }

@@ -15,8 +15,9 @@ namespace batchlight {
 
 class FolderOutput {
  public:
-  // Errors: kOutput.
-  static Result<FolderOutput> Create(const std::string& folder);
+  // `into`: the folder that takes it, under the last part of its name; it stays open. Errors:
+  // kOutput.
+  static Result<FolderOutput> Create(const std::string& folder, const Folder* into = nullptr);
 
   // What takes the file of `FinalPath(name)` until Commit().
   const Folder& held() const { return partial_.held(); }
@@ -30,10 +31,15 @@ class FolderOutput {
   Status Commit(const std::function<bool(std::string_view name)>& is_stale);
 
  private:
-  FolderOutput(std::string folder, PartialFolder partial, std::optional<Folder> existing)
-      : folder_(std::move(folder)), partial_(std::move(partial)), existing_(std::move(existing)) {}
+  FolderOutput(std::string folder, std::string place, PartialFolder partial,
+               std::optional<Folder> existing)
+      : folder_(std::move(folder)),
+        place_(std::move(place)),
+        partial_(std::move(partial)),
+        existing_(std::move(existing)) {}
   Status MoveFiles(const std::function<bool(std::string_view name)>& is_stale);
   std::string folder_;
+  std::string place_;  // the same, through the folder that takes it
   PartialFolder partial_;
   std::optional<Folder> existing_;
 };

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "base/printable_text.h"
@@ -106,6 +107,12 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
                           .text = store.strings.Intern("the recording is not sealed: read from " +
                                                        place + ", as far as it was written")});
   }
+  return store;
+}
+
+Result<Store> OpenSealed(MappedFile file, const std::string& path) {
+  ASSIGN_OR_RETURN(Store store, ReadRecording(std::move(file), path));
+  OperatorsFromRanges(store);
   return store;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/status.h"
 #include "ingest/decode/recorded_parts.h"
 #include "store/store.h"
@@ -24,6 +25,9 @@ struct InputUse {
 // export or a torch.profiler/Kineto JSON, plain or gzip. What is read in its place (PlaceOfInput)
 // is the store's source. Errors: kInput, naming path and reason.
 Result<Store> OpenInput(const std::string& path, const InputUse& use = {});
+
+// A sealed recording that is open already: `path` is what it is called, and is not opened.
+Result<Store> OpenSealed(MappedFile file, const std::string& path);
 
 // The file or folder that is read when `path` is asked for: NAME.batchlight.live where
 // NAME.batchlight is missing (the run goes on, or ended without sealing; a row in `reasons` says

@@ -87,6 +87,47 @@ class OthersOfTheGroup(InFolder):
                         tool.send_signal(signal.SIGCONT)
         return False
 
+    EXPORTS = ("--export=jsonlines,csv,parquet,sqlite",)
+    EXPORTED = ["run.batchlight", "run.jsonl", "run.sqlite", "run_csv", "run_parquet"]
+
+    def exchanged_after_sealing(self, output, exchange):
+        """What profile says when the script ran between sealing and reading."""
+        return self.profile("--pytorch=none", "-o", output, *self.EXPORTS,
+                            "--after-report-ready", exchange, sys.executable, "-c", "", "of-this-run")
+
+    def test_another_recording_in_place_of_the_new_one(self):
+        os.mkdir(self.path("private"), 0o700)
+        done = self.profile("--pytorch=none", "-o", "private/p", sys.executable, "-c", "",
+                            "precious")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for exchange in ("ln -s private/p.batchlight run.batchlight",
+                         "mv private/p.batchlight run.batchlight", "true"):
+            with self.subTest(exchange):
+                done = self.exchanged_after_sealing("run", "mv run.batchlight away; " + exchange)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                said = " ".join(done.stderr.split())
+                self.assertIn("run.batchlight is no longer what was recorded", said)
+                self.assertNotIn("it is in", said)
+                self.assertNotIn("precious", said)
+                left = [name for name in self.files() if name not in ("away", "run.batchlight")]
+                self.assertEqual(left, ["private"])
+                if os.path.lexists(self.path("run.batchlight")):
+                    os.remove(self.path("run.batchlight"))
+
+    def test_the_output_folder_exchanged_before_it_is_exported(self):
+        os.mkdir(self.path("precious"))
+        os.mkdir(self.path("out"))
+        done = self.profile("--pytorch=none", "-o", "precious/run", sys.executable, "-c", "",
+                            "precious")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.exchanged_after_sealing("out/run", "mv out away; ln -s precious out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("of-this-run", done.stderr)
+        self.assertEqual(os.listdir(self.path("precious")), ["run.batchlight"])
+        self.assertEqual(sorted(os.listdir(self.path("away"))), self.EXPORTED)
+        with open(self.path("away/run.jsonl")) as file:
+            self.assertNotIn("precious", file.read())
+
     def test_pipes_in_place_of_default_outputs(self):
         self.assertEqual(self.profile("-o", "run", FAULT_PROGRAM, "operators", 5).returncode, 0)
         for kind, name in (("chrome", "run.trace.json"), ("folded", "run.folded"),
@@ -276,6 +317,24 @@ class ProgramOfAnotherUser(InFolder):
         self.assertEqual(os.listdir(target), [])
         self.assertEqual(os.listdir(os.path.join(self.work, "away")), ["run.batchlight"])
 
+    def test_what_is_read_and_exported_lies_where_it_was_recorded(self):
+        """Though the folder's name leads to root's own recordings by now."""
+        os.mkdir(os.path.join(self.work, "sub"))
+        shutil.chown(os.path.join(self.work, "sub"), USER)
+        target, away = self.path("roots"), os.path.join(self.work, "away")
+        os.mkdir(target, 0o700)
+        done = self.batchlight("profile", "-t", "none", "--pytorch=none", "-o", target + "/run",
+                               sys.executable, "-c", "", "precious")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.fine("mv sub away; ln -s %s sub" % target, "-f", "-o", "sub/run",
+                         "--export=jsonlines,csv,parquet,sqlite")
+        self.assertEqual(os.listdir(target), ["run.batchlight"])
+        self.assertNotIn("precious", done.stderr)
+        self.assertIn("attack.sh", done.stderr)
+        self.assertEqual(sorted(os.listdir(away)),
+                         ["run.batchlight", "run.jsonl", "run.sqlite", "run_csv", "run_parquet"])
+        for name in os.listdir(away):
+            self.assertEqual(os.lstat(os.path.join(away, name)).st_uid, os.lstat(away).st_uid, name)
 
     def venv(self):
         """A virtual environment of the user's; its CUPTI says who loaded it."""

@@ -38,7 +38,7 @@ std::optional<LiveFolder> LeftLiveFolder(const Folder& folder, const std::string
 // Why a live folder of this user stays that another machine may still write into; "" if it is none.
 std::string WhyKept(const Folder& folder, const std::string& name) {
   const auto live = LiveFolder::OpenIn(folder, name, Join(folder.path(), name));
-  if (!live.ok() || !live->folder().IsOurs()) return {};
+  if (!live.ok() || !IsOfOurTool(live.value())) return {};
   const std::string host = live->HostElsewhere();
   if (host.empty()) return {};
   return "kept " + live->path() + ": it is recorded on " + host +

@@ -23,16 +23,9 @@ constexpr int kPartialLevel = 3;
 
 class RecordingFile {
  public:
-  explicit RecordingFile(const std::string& path)
-      : path_(path), fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {}
-  RecordingFile(const RecordingFile&) = delete;
-  RecordingFile& operator=(const RecordingFile&) = delete;
-  ~RecordingFile() {
-    if (fd_ >= 0) close(fd_);
-  }
+  RecordingFile(int fd, const std::string& path) : path_(path), fd_(fd) {}
 
   Status Add(std::string_view bytes) {
-    if (fd_ < 0) return OutputError("cannot open " + path_ + ": " + std::strerror(errno));
     RETURN_IF_ERROR(ReadIndex());
     const std::string block = MakeBlock(bytes);
     FileTrailer trailer = trailer_;
@@ -137,9 +130,9 @@ class RecordingFile {
 
 }  // namespace
 
-Status AddPartialBlock(const std::string& path, std::string_view bytes) {
+Status AddPartialBlock(int fd, const std::string& path, std::string_view bytes) {
   if (bytes.size() > format::kMaxBlockBytes) return OutputError("more than a block can hold");
-  return RecordingFile(path).Add(bytes);
+  return RecordingFile(fd, path).Add(bytes);
 }
 
 }  // namespace batchlight::capture

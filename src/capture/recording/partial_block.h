@@ -8,9 +8,10 @@
 
 namespace batchlight::capture {
 
-// Writes the block between the last chunk and the index, in place of one that is there. Room is
+// Writes the block between the last chunk and the index, in place of one that is there. `fd` is
+// open for reading and writing; `path` is for messages. Room is
 // reserved first; a crash in between leaves a recording without an index, which reads all the same.
 // Errors: kInput if the file is no sealed recording with an index, kOutput if it cannot be written.
-Status AddPartialBlock(const std::string& path, std::string_view bytes);
+Status AddPartialBlock(int fd, const std::string& path, std::string_view bytes);
 
 }  // namespace batchlight::capture

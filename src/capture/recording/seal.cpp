@@ -1,5 +1,8 @@
 #include "capture/recording/seal.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -189,7 +192,14 @@ Result<SealSummary> Seal(const LiveFolder& live_folder, const std::string& outpu
     RETURN_IF_ERROR(sealer.AddFile(live_folder, name, 1.0 / static_cast<double>(names.size())));
   }
   ASSIGN_OR_RETURN(const SealSummary summary, sealer.End());
-  RETURN_IF_ERROR(writer.Commit());
+  const int held_fd = options.held_fd != nullptr ? fcntl(writer.fd(), F_DUPFD_CLOEXEC, 0) : -1;
+  Status committed = writer.Commit();
+  if (committed.ok() && options.held_fd != nullptr) {
+    *options.held_fd = held_fd;
+  } else if (held_fd >= 0) {
+    close(held_fd);
+  }
+  RETURN_IF_ERROR(std::move(committed));
   return summary;
 }
 

@@ -23,6 +23,9 @@ struct SealOptions {
   uid_t owner = static_cast<uid_t>(-1);   // whose it becomes; -1 = the tool's
   gid_t group = static_cast<gid_t>(-1);
   std::function<void(double)> progress;  // gets the share that is done, now and then
+  // Gets a descriptor of the finished file, for reading and writing, which the caller closes; -1 if
+  // there is none left.
+  int* held_fd = nullptr;
 };
 
 struct SealSummary {

@@ -1,5 +1,6 @@
 #include "capture/recording/seal.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +44,13 @@ std::string MakeChunk(uint32_t pid, uint32_t capture, int pairs, bool close) {
   }
   if (close) writer.Close(1000, 1000);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Status AddPart(const std::string& path, std::string_view bytes) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  Status status = AddPartialBlock(fd, path, bytes);
+  close(fd);
+  return status;
 }
 
 class SealTest : public testing::Test {
@@ -143,14 +151,14 @@ TEST_F(SealTest, APartialBlockLeavesTheChunksAsTheyAre) {
   const auto before = ReadChunks();
   const size_t size = ReadWholeFile(output_).value().size();
   const std::string bytes(1000, 'x');
-  ASSERT_TRUE(AddPartialBlock(output_, bytes).ok());
+  ASSERT_TRUE(AddPart(output_, bytes).ok());
   EXPECT_EQ(ReadChunks(), before);
-  ASSERT_TRUE(AddPartialBlock(output_, bytes + bytes).ok());  // in place of the first
-  ASSERT_TRUE(AddPartialBlock(output_, "").ok());
+  ASSERT_TRUE(AddPart(output_, bytes + bytes).ok());  // in place of the first
+  ASSERT_TRUE(AddPart(output_, "").ok());
   EXPECT_EQ(ReadChunks(), before);
   EXPECT_LT(ReadWholeFile(output_).value().size(), size + 100);
   Put("text", "hello");
-  EXPECT_EQ(AddPartialBlock(folder_ + "/text", bytes).kind(), ErrorKind::kInput);
+  EXPECT_EQ(AddPart(folder_ + "/text", bytes).kind(), ErrorKind::kInput);
 }
 
 TEST_F(SealTest, CaptureKeepsWhatTheToolSaidEarlier) {

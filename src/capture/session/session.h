@@ -26,6 +26,7 @@
 #include "capture/recording/options.h"
 #include "capture/recording/process_watch.h"
 #include "capture/recording/recording.h"
+#include "capture/recording/sealed_recording.h"
 #include "capture/session/session_server.h"
 #include "capture/session/session_state.h"
 #include "capture/session/user_commands.h"
@@ -41,13 +42,13 @@ struct SessionEnd {
   bool others_know = false;   // as who is in the tool's group got it as well
   bool left_running = false;  // the session ended first and the program was not to be ended
   std::string problem;
-  CaptureOptions capture;               // as last started
-  std::vector<std::string> recordings;  // sealed at the end
-  Status sealed;                        // if it failed, the live folder is kept
-  std::string live_folder;              // if kept
-  bool recording_is_left = false;       // in the live folder: somebody may have emptied it
-  size_t processes = 0;                 // that recorded
-  int64_t wall_ns = 0;                  // of the program, from its start to its end
+  CaptureOptions capture;          // as last started
+  SealedRecordings recordings;     // sealed at the end
+  Status sealed;                   // if it failed, the live folder is kept
+  std::string live_folder;         // if kept
+  bool recording_is_left = false;  // in the live folder: somebody may have emptied it
+  size_t processes = 0;            // that recorded
+  int64_t wall_ns = 0;             // of the program, from its start to its end
 };
 
 class Session : private SessionCommands {
@@ -161,11 +162,11 @@ class Session : private SessionCommands {
   CaptureOptions capture_;  // of the capture that is on or comes next
   std::string output_;      // its name, without suffix
   // Where it will lie; open from here on, so that it cannot be exchanged while the program runs.
-  std::optional<Folder> output_folder_;
-  uint32_t captures_noted_ = 0;      // by NoteCaptures()
-  uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
-  std::vector<std::string> sealed_;  // files made so far
-  bool all_ended_ = false;           // no process writes into the live folder any more
+  std::shared_ptr<const Folder> output_folder_;
+  uint32_t captures_noted_ = 0;  // by NoteCaptures()
+  uint32_t first_capture_ = 0;   // captures before it are sealed or cancelled
+  SealedRecordings sealed_;      // files made so far
+  bool all_ended_ = false;       // no process writes into the live folder any more
 
   bool children_left_ = true;
   int64_t program_start_ns_ = 0;

@@ -37,7 +37,9 @@ Result<std::string> Session::Stop() {
   first_capture_ = done;
   Note(CollectionEvent::kPutAway);
   std::string answer = EncodeAfter(capture_);
-  for (const std::string& path : std::exchange(sealed_, {})) answer += "\n" + path;
+  for (const auto& sealed : std::exchange(sealed_, {})) {
+    answer += "\n" + sealed->Identity() + " " + sealed->path();
+  }
   return answer;
 }
 

@@ -96,7 +96,9 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
                       .replace = capture_.replace,
                       .ended = all_ended_,
                       .progress = progress_};
-  options.output_folder = &*output_folder_;
+  options.output_folder = output_folder_.get();
+  int held_fd = -1;
+  options.held_fd = &held_fd;
   if (options_.run_as) {  // the file is theirs whose program it shows
     options.owner = options_.run_as->uid;
     options.group = options_.run_as->gid;
@@ -140,7 +142,7 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
   }
   RETURN_IF_ERROR(Contain("sealing " + path,
                           [&] { return Seal(recording_->live_folder(), path, options).status(); }));
-  sealed_.push_back(path);
+  sealed_.push_back(std::make_shared<const SealedRecording>(path, output_folder_, held_fd));
   commands_->Start(kAfterReportReady, capture_.after_report, path);
   return {};
 }

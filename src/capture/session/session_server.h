@@ -17,7 +17,8 @@ class SessionCommands {
  public:
   virtual ~SessionCommands() = default;
   virtual Status Start(const CaptureOptions& options) = 0;
-  // EncodeAfter() of the start, then the paths of the sealed recordings, one a line.
+  // EncodeAfter() of the start, then each sealed recording, a line with its Identity() and its
+  // path.
   virtual Result<std::string> Stop() = 0;
   virtual Status Cancel() = 0;
   // Ends the session; `signal` overrides the session's --kill.

@@ -413,7 +413,7 @@ Status Session::ChooseOutput(const CaptureOptions& options, pid_t pid) {
   if (!folder.ok()) {
     return OutputError(folder.status().message() + "; create it first or choose another with -o");
   }
-  output_folder_.emplace(std::move(folder).value());
+  output_folder_ = std::make_shared<const Folder>(std::move(folder).value());
   return {};
 }
 

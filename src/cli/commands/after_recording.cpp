@@ -25,12 +25,12 @@ constexpr std::string_view kNotWrittenYet[] = {"arrow", "arrowdir",   "hdf",
 
 // Keeps in the recording what `batchlight ranks` compares, if it is of a job of several ranks. A
 // courtesy: without it all of the recording is read there.
-void KeepPart(const std::string& path, const Store& store) {
+void KeepPart(const capture::SealedRecording& sealed, const Store& store) {
   const auto& ranks = store.processes.rank;
   if (std::none_of(ranks.begin(), ranks.end(), [](int32_t rank) { return rank >= 0; })) return;
-  const JobPart part = MakeJobPart(path, store);
+  const JobPart part = MakeJobPart(sealed.path(), store);
   if (part.ranks.empty()) return;
-  const Status kept = capture::AddPartialBlock(path, EncodeJobPart(part));
+  const Status kept = capture::AddPartialBlock(sealed.fd(), sealed.path(), EncodeJobPart(part));
   if (!kept.ok()) SayLine("batchlight: what ranks compares is not kept: " + kept.message());
 }
 
@@ -66,26 +66,30 @@ ShowRecording SummaryOn(std::FILE* out) {
   };
 }
 
-Status AfterRecording(const std::vector<std::string>& recordings,
+Status AfterRecording(const capture::SealedRecordings& recordings,
                       const capture::CaptureOptions& options, const ShowRecording& show) {
   if (recordings.empty()) return {};
   WrittenFiles files;
-  files.emplace_back(recordings.back(), "the recording");
+  files.emplace_back(recordings.back()->path(), "the recording");
   for (size_t i = 0; i + 1 < recordings.size(); ++i) {
-    files.emplace_back(recordings[i], "an earlier capture of this run");
+    files.emplace_back(recordings[i]->path(), "an earlier capture of this run");
   }
-  for (const std::string& path : recordings) {
-    const bool last = path == recordings.back();
+  for (const auto& sealed : recordings) {
+    const std::string& path = sealed->path();
+    const bool last = sealed == recordings.back();
     const bool printed = last && (show || options.stats);
     const bool of_a_job = last && !show;  // another rank prints
     if (!printed && !of_a_job && options.exports.empty()) continue;
     ProgressLine progress;
     progress.Announce("reading " + path);
-    ASSIGN_OR_RETURN(const Store store, OpenInput(path));
-    KeepPart(path, store);
+    RETURN_IF_ERROR(sealed->CheckIsNamed());
+    ASSIGN_OR_RETURN(MappedFile file, sealed->Map());
+    ASSIGN_OR_RETURN(const Store store, OpenSealed(std::move(file), path));
+    KeepPart(*sealed, store);
     progress.Clear();
     for (const std::string& type : options.exports) {
-      ASSIGN_OR_RETURN(const std::string written, ExportBeside(store, path, type, options.replace));
+      ASSIGN_OR_RETURN(const std::string written,
+                       ExportBeside(store, path, type, options.replace, sealed->folder()));
       files.emplace_back(written, "exported, " + type);
     }
     if (!printed) continue;

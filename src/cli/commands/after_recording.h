@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "capture/recording/options.h"
+#include "capture/recording/sealed_recording.h"
 #include "store/store.h"
 
 namespace batchlight::cli {
@@ -25,7 +26,8 @@ using ShowRecording = std::function<Status(const Store& store, const WrittenFile
 ShowRecording SummaryOn(std::FILE* out);
 
 // Shows the last recording (empty `show`: nothing), and does what --stats and --export ask for.
-Status AfterRecording(const std::vector<std::string>& recordings,
+// Goes by the files and the folder that the recordings hold, never by their names.
+Status AfterRecording(const capture::SealedRecordings& recordings,
                       const capture::CaptureOptions& options, const ShowRecording& show);
 
 }  // namespace batchlight::cli

@@ -94,6 +94,12 @@ Status CheckStream(const Exporter& exporter, const ExportOptions& options, bool 
                     "; to a pipe or standard output go" + text_types);
 }
 
+// Where the output is looked for, be it through the folder that takes it.
+std::string PlaceOf(const ExportOptions& options) {
+  if (options.into == nullptr) return options.output;
+  return options.into->DescriptorPath() + "/" + LastPartOf(options.output);
+}
+
 // `names_output`: the user said where, else it goes beside the input.
 Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
                    bool force_overwrite, bool per_rank, bool names_output) {
@@ -108,16 +114,17 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
                       "on it, or use -o - | gzip > " +
                       options.output);
   }
-  if (IsStream(options.output)) {
+  const std::string place = PlaceOf(options);
+  if (IsStream(place)) {
     if (names_output) return CheckStream(exporter, options, per_rank);
     // A pipe that somebody else put there would get the events, or wait for ever.
     return OutputError(options.output +
                        " exists and is no file; remove it, or name another place with -o");
   }
   struct stat out {};
-  if (stat(options.output.c_str(), &out) != 0) return Status();
+  if (stat(place.c_str(), &out) != 0) return Status();
   std::error_code unknown;
-  if (std::filesystem::equivalent(input, options.output, unknown)) {
+  if (std::filesystem::equivalent(input, place, unknown)) {
     return UsageError(options.output + " is the input itself; choose another file with -o");
   }
   if (S_ISDIR(out.st_mode) != is_folder) {
@@ -128,10 +135,8 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
                      (exporter.name == "csv" ? ", --append to add to it" : ""));
 }
 
-// Beside the input nothing is written but a new file, whatever is put under its name meanwhile.
-Status HoldPlace(const Exporter& exporter, bool per_rank, ExportOptions& options,
-                 std::optional<Folder>& held) {
-  if (per_rank || exporter.form != ExportForm::kText) return {};
+// Beside the input nothing is written but what is new, whatever is put under its name meanwhile.
+Status HoldPlace(ExportOptions& options, std::optional<Folder>& held) {
   ASSIGN_OR_RETURN(Folder folder, Folder::OpenParent(options.output));
   options.into = &held.emplace(std::move(folder));
   return {};
@@ -310,10 +315,10 @@ Status RunExport(ExportFlags& flags, const Command& command) {
                        ? DefaultOutput(input, flags.per_rank ? "_" + flags.type
                                                              : std::string(exporter->extension))
                        : flags.output;
+  std::optional<Folder> held;
+  if (flags.output.empty() && !flags.per_rank) RETURN_IF_ERROR(HoldPlace(options, held));
   RETURN_IF_ERROR(
       CheckOutput(*exporter, input, options, force, flags.per_rank, !flags.output.empty()));
-  std::optional<Folder> held;
-  if (flags.output.empty()) RETURN_IF_ERROR(HoldPlace(*exporter, flags.per_rank, options, held));
   // Operators that the file has as ranges need no second ones.
   flags.use.input.operators = !flags.operators_as_nvtx;
   ReadTheTimesAlone(*exporter, options, flags);
@@ -373,13 +378,13 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
 }  // namespace
 
 Result<std::string> ExportBeside(const Store& store, const std::string& input,
-                                 const std::string& type, bool force_overwrite) {
+                                 const std::string& type, bool force_overwrite,
+                                 const Folder& into) {
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(type));
   ExportOptions options;
   options.output = DefaultOutput(input, exporter->extension);
+  options.into = &into;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite, false, false));
-  std::optional<Folder> held;
-  RETURN_IF_ERROR(HoldPlace(*exporter, false, options, held));
   ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t rows, exporter->run(store, options));
   return options.output;
 }

@@ -98,8 +98,10 @@ Result<RecordedRun> RunRecorded(const SessionOptions& options) {
                   .others_know = end.others_know,
                   .started = true};
   if (end.recordings.empty()) return run;
-  ASSIGN_OR_RETURN(const Store store, OpenInput(end.recordings.back()));
-  for (const std::string& path : end.recordings) unlink(path.c_str());
+  const capture::SealedRecording& last = *end.recordings.back();
+  ASSIGN_OR_RETURN(MappedFile file, last.Map());
+  ASSIGN_OR_RETURN(const Store store, OpenSealed(std::move(file), last.path()));
+  for (const auto& sealed : end.recordings) sealed->folder().Remove(LastPartOf(sealed->path()));
   const StepSet steps = FindSteps(store);
   run.step_ns = MedianStepNs(steps);
   run.marker = StepMarkerOf(steps);

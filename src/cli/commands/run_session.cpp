@@ -1,4 +1,3 @@
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +13,8 @@
 #include <vector>
 
 #include "base/contain.h"
-#include "base/folder.h"
 #include "base/printable_text.h"
+#include "base/trusted_path.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/plain_run.h"
 #include "capture/session/session.h"
@@ -109,21 +108,20 @@ Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
 
 // Of a thousand ranks that are recorded each by a tool of its own, the lowest prints the summary
 // and the others print this.
-void SayRecorded(int rank, int lowest, const std::vector<std::string>& recordings) {
+void SayRecorded(int rank, int lowest, const capture::SealedRecordings& recordings) {
   if (recordings.empty()) return;
   Say("rank " + std::to_string(rank) + " is recorded; only rank " + std::to_string(lowest) +
-      " prints: `batchlight summary " + recordings.back() + "`");
+      " prints: `batchlight summary " + recordings.back()->path() + "`");
 }
 
 // After --run-as the recording lies in a folder where its user may have put links; as root the tool
-// would follow them. So from here on it is that user, unless the folder is root's alone.
+// would follow them. So from here on it is that user, unless the folder that was recorded into, and
+// each on the way to it, is root's alone.
 Status BecomeReader(const std::optional<capture::RunAs>& user,
-                    const std::vector<std::string>& recordings) {
+                    const capture::SealedRecordings& recordings) {
   if (!user || recordings.empty()) return {};
-  ASSIGN_OR_RETURN(const Folder folder, Folder::OpenParent(recordings.back()));
-  const struct stat info = folder.Info();
-  const bool is_own = info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (is_own || capture::Become(*user)) return {};
+  if (WhyNotTrusted(recordings.back()->folder().DescriptorPath()).empty()) return {};
+  if (capture::Become(*user)) return {};
   return OutputError("--run-as: cannot become " + user->name +
                      " to read the recording: " + std::strerror(errno));
 }
@@ -182,7 +180,8 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
     return AfterRecording(end.recordings, end.capture, rank > lowest ? ShowRecording() : show);
   });
   if (!status.ok()) {
-    Say(status.message() + (end.recordings.empty() ? "" : "; it is in " + end.recordings.back()));
+    const bool is_there = !end.recordings.empty() && end.recordings.back()->CheckIsNamed().ok();
+    Say(status.message() + (is_there ? "; it is in " + end.recordings.back()->path() : ""));
     // The summary is a courtesy, and the program's own code says more; what was asked for is not.
     const bool asked = end.capture.stats || !end.capture.exports.empty();
     if (asked && outcome.exit_code == 0) outcome.exit_code = status.exit_code();

@@ -2,8 +2,9 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include "capture/recording/sealed_recording.h"
 #include "capture/session/session_protocol.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/session_choice.h"
@@ -19,12 +20,16 @@ Status Stop(const std::string& session) {
   ASSIGN_OR_RETURN(const capture::Reply reply, capture::AskSession(name, request));
   RETURN_IF_ERROR(reply.ToStatus());
   capture::CaptureOptions options;
-  std::vector<std::string> recordings;
+  capture::SealedRecordings recordings;
   size_t begin = reply.text.find('\n');
   capture::DecodeAfter(reply.text.substr(0, begin), options);
   while (begin != std::string::npos) {
     const size_t end = reply.text.find('\n', begin + 1);
-    recordings.push_back(reply.text.substr(begin + 1, end - begin - 1));
+    const std::string line = reply.text.substr(begin + 1, end - begin - 1);
+    const size_t space = line.find(' ');
+    ASSIGN_OR_RETURN(auto sealed,
+                     capture::SealedRecording::Open(line.substr(space + 1), line.substr(0, space)));
+    recordings.push_back(std::move(sealed));
     begin = end;
   }
   return AfterRecording(recordings, options, SummaryOn(stdout));

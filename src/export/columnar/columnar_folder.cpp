@@ -75,7 +75,7 @@ Result<uint64_t> WriteFolder(const Store& store, const ExportOptions& options,
                       "such as 'run*/kernels." +
                       std::string(NameOf(format)) + "'");
   }
-  ASSIGN_OR_RETURN(FolderOutput folder, FolderOutput::Create(options.output));
+  ASSIGN_OR_RETURN(FolderOutput folder, FolderOutput::Create(options.output, options.into));
   uint64_t rows = 0;
   Status status;
   store.VisitTables([&]<typename Table>(const Table& table) {

@@ -61,7 +61,7 @@ Status WriteStrings(NsysWriter& writer) {
 
 Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options) {
   if (options.append) return UsageError("--append is for folders; sqlite is one file");
-  ASSIGN_OR_RETURN(SqliteFile file, SqliteFile::Create(options.output));
+  ASSIGN_OR_RETURN(SqliteFile file, SqliteFile::Create(options.output, options.into));
   NsysWriter writer(store, options, file);
   for (const auto part :
        {WriteCudaTables, WriteNvtxTables, WriteOsTables, WriteCpuTables, WriteMetricTables,

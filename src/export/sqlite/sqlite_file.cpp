@@ -10,10 +10,10 @@
 
 namespace batchlight {
 
-Result<SqliteFile> SqliteFile::Create(const std::string& path) {
+Result<SqliteFile> SqliteFile::Create(const std::string& path, const Folder* into) {
   SqliteFile file;
   file.path_ = path;
-  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path, {.folder = into}));
   file.file_.emplace(std::move(writer));
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(DescriptorName(file.file_->fd()).c_str(), &file.handle_, flags,

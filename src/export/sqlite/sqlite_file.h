@@ -19,7 +19,7 @@ namespace batchlight {
 class SqliteFile {
  public:
   // Errors: kOutput. Without Commit() nothing stays on disk.
-  static Result<SqliteFile> Create(const std::string& path);
+  static Result<SqliteFile> Create(const std::string& path, const Folder* into = nullptr);
   SqliteFile(SqliteFile&& other) noexcept;
   SqliteFile& operator=(SqliteFile&&) = delete;
   ~SqliteFile();

@@ -179,7 +179,7 @@ TableRows RowsOf(const Store& store, const ExportOptions& options, const Table& 
 }  // namespace
 
 Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(FolderOutput folder, FolderOutput::Create(options.output));
+  ASSIGN_OR_RETURN(FolderOutput folder, FolderOutput::Create(options.output, options.into));
   uint64_t rows = 0;
   Status status;
   store.VisitTables([&](const auto& table) {

@@ -28,6 +28,7 @@ Result<ChunkSet> LoadChunks(const std::string& path);
 
 // The kinds of source; chunks come in file order.
 Status LoadSealedFile(const std::string& path, ChunkSet& set);
+Status LoadSealedFile(MappedFile file, const std::string& path, ChunkSet& set);
 Status LoadLiveFolder(const std::string& path, ChunkSet& set);
 Status LoadProcessFile(const std::string& path, ChunkSet& set);  // one file of a live folder
 // Brings the chunks into the order of the store.

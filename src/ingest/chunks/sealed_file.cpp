@@ -172,6 +172,10 @@ void FindChunks(std::span<const uint8_t> file, const std::vector<uint64_t>& offs
 
 Status LoadSealedFile(const std::string& path, ChunkSet& set) {
   ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  return LoadSealedFile(std::move(file), path, set);
+}
+
+Status LoadSealedFile(MappedFile file, const std::string& path, ChunkSet& set) {
   RETURN_IF_ERROR(CheckFileHeader(path, file.bytes()));
   std::vector<uint64_t> offsets;
   if (!OffsetsFromIndex(file.bytes(), &offsets)) {

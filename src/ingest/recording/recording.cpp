@@ -1,6 +1,7 @@
 #include "ingest/recording/recording.h"
 
 #include <mutex>
+#include <utility>
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
@@ -130,6 +131,13 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
   add(format::Counter::kRecordsUnknown, unknown_records);
 }
 
+Result<Store> ReadWithSources(ChunkSet set, const std::string& path, const RecordedParts& parts) {
+  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
+  store.source = path;
+  ReadSourceLines(store);
+  return store;
+}
+
 }  // namespace
 
 Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
@@ -165,10 +173,14 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
 
 Result<Store> ReadRecording(const std::string& path, const RecordedParts& parts) {
   ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
-  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
-  store.source = path;
-  ReadSourceLines(store);
-  return store;
+  return ReadWithSources(std::move(set), path, parts);
+}
+
+Result<Store> ReadRecording(MappedFile file, const std::string& path) {
+  ChunkSet set{.path = path};
+  RETURN_IF_ERROR(LoadSealedFile(std::move(file), path, set));
+  SortChunks(set);
+  return ReadWithSources(std::move(set), path, {});
 }
 
 }  // namespace batchlight
