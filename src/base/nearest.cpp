@@ -50,8 +50,11 @@ std::vector<std::string_view> NearestFew(std::string_view word,
   std::vector<std::pair<size_t, std::string_view>> scored;
   for (const std::string_view candidate : known) {
     size_t score = Distance(word, candidate);
-    const bool holds = !word.empty() && (candidate.find(word) != std::string_view::npos ||
-                                         word.find(candidate) != std::string_view::npos);
+    constexpr size_t kFewLetters = 3;  // fewer are in any word
+    const bool holds =
+        !word.empty() &&
+        (candidate.find(word) != std::string_view::npos ||
+         (candidate.size() >= kFewLetters && word.find(candidate) != std::string_view::npos));
     if (holds) score = std::min<size_t>(score, 2);
     if (score <= std::max(word.size(), candidate.size()) / 2) scored.emplace_back(score, candidate);
   }

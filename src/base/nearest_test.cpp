@@ -29,6 +29,7 @@ TEST(NearestFew, PutsTheClosestFirstAndLeavesStrangersOut) {
   EXPECT_EQ(nearest[0], "nvtx_sum");
   EXPECT_EQ(NearestFew("kern_sum", names)[0], "cuda_gpu_kern_sum");
   EXPECT_TRUE(NearestFew("xyzzyxyzzy", names).empty());
+  EXPECT_TRUE(NearestFew("nothere", {"re"}).empty());
 }
 
 TEST(DidYouMean, IsASentence) {
