@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -83,8 +84,18 @@ TEST_F(LeftOversTest, WhatAnotherMachineMayBeWritingStays) {
   std::filesystem::remove(base_ + "/b.batchlight");
   EXPECT_EQ(LeftLiveFolders(Folder::Open(base_).value()), (Names{"a.batchlight.live"}));
   const std::string live = base_ + "/b" + kLiveSuffix;
-  const Status taken = LiveFolder::Create(live, true).status();
+  const Status taken = LiveFolder::Create(live, false).status();
   EXPECT_NE(taken.message().find("in use by a batchlight on node7"), std::string::npos);
+  {  // A job that is queued again replaces it: it begins, and nothing is lost.
+    LiveFolder again = LiveFolder::Create(live, true).value();
+    const Names found = Left();
+    const auto aside = std::find_if(found.begin(), found.end(), [](const std::string& name) {
+      return name.starts_with("b-") && name.ends_with(kLiveSuffix);
+    });
+    ASSERT_NE(aside, found.end());
+    ASSERT_TRUE(again.Remove().ok());
+    std::filesystem::rename(base_ + "/" + *aside, live);
+  }
   Names lines;
   ASSERT_TRUE(Clean(base_, {.drop_events = true}, lines).ok());
   EXPECT_EQ(Left(), (Names{"b.batchlight.live"}));

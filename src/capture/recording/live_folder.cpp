@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/folder.h"
 #include "base/printable_text.h"
 #include "capture/recording/machine_facts.h"
 #include "cpython/process_frames.h"
@@ -110,6 +112,7 @@ Result<LiveFolder> LiveFolder::Create(const std::string& path, bool replace) {
       (void)live.Remove();
       return status;
     }
+    if (replace && live.folder_.IsOurs() && live.MoveAside(name)) continue;
     RETURN_IF_ERROR(live.CheckReplaceable(replace));
     RETURN_IF_ERROR(live.Remove());
   }
@@ -138,6 +141,21 @@ LiveFolder::Lock LiveFolder::TakeLock(bool wait) const {
     if (!wait || waited_ms == kWaitMs) return Lock::kBusy;
     usleep(1000);
   }
+}
+
+// A job that is queued again starts under the name of what another machine may still record: it is
+// not to wait for ten minutes, and nothing is to be lost.
+bool LiveFolder::MoveAside(const std::string& name) const {
+  const std::string host = HostElsewhere();
+  if (host.empty() || !name.ends_with(kLiveSuffix)) return false;
+  const std::string aside =
+      name.substr(0, name.size() - (sizeof kLiveSuffix - 1)) + "-" + RandomLetters() + kLiveSuffix;
+  if (renameat(parent_.fd(), name.c_str(), parent_.fd(), aside.c_str()) != 0) return false;
+  std::fprintf(stderr,
+               "batchlight: what %s recorded as %s is %s now; `batchlight clean` makes a "
+               "recording of it once it is ten minutes old\n",
+               host.c_str(), name.c_str(), aside.c_str());
+  return true;
 }
 
 Status LiveFolder::CheckReplaceable(bool replace) const {

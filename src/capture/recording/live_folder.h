@@ -85,6 +85,7 @@ class LiveFolder {
   std::string RealPath() const;
   bool IsStillThere() const { return parent_.Holds(LastPartOf(path()), folder_); }
   // What keeps an existing folder from being recorded into; nothing if it may be replaced.
+  bool MoveAside(const std::string& name) const;
   Status CheckReplaceable(bool replace) const;
 
   Folder parent_;
