@@ -38,31 +38,23 @@ def said(error):
 _PASSED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGINT")]
 
 
-def _has_the_terminal():
-    """Whether keys, such as Ctrl-C, are sent to the child as well."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
-
-
 def _call(command, **options):
-    """As subprocess.call(), and in the child's place for who signals this process."""
-    child = subprocess.Popen(command, **options)
+    """As subprocess.call(), and in the child's place for who signals this process. What a terminal sends to both
+    comes to the profiler twice, which tells it apart."""
+    child, early = None, []
 
     def pass_on(number, _):
-        if number not in (signal.SIGINT, signal.SIGQUIT) or not _has_the_terminal():
+        if child is None:
+            early.append(number)
+        else:
             child.send_signal(number)
 
     before = {number: signal.signal(number, pass_on) for number in _PASSED_ON
               if signal.getsignal(number) is not signal.SIG_IGN}
     try:
+        child = subprocess.Popen(command, **options)
+        for number in early:
+            child.send_signal(number)
         return child.wait()
     finally:
         for number, handler in before.items():
@@ -125,13 +117,22 @@ def when_written(write, status, recording, folder, out):
 
 
 def _kept(recording, out):
-    """Where a recording in a temporary folder is now: in this one, or in one that stays."""
-    for place in (os.path.basename(out) + ".batchlight", None):
+    """Where a recording in a temporary folder is now: in this one, or in one that stays. Nobody else may read it."""
+    place = os.path.basename(out) + ".batchlight"
+    try:
+        target = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError:
+        target = -1
+    if target >= 0:
         try:
-            place = place or os.path.join(tempfile.mkdtemp(prefix="batchlight_kept_"), "run.batchlight")
-            with open(recording, "rb") as source, open(place, "xb") as target:
-                shutil.copyfileobj(source, target)
+            with open(recording, "rb") as source, open(target, "wb") as file:
+                shutil.copyfileobj(source, file)
             return place
         except OSError:
-            pass
-    return recording
+            os.unlink(place)
+    try:  # takes no room
+        place = os.path.join(tempfile.mkdtemp(prefix="batchlight_kept_"), "run.batchlight")
+        os.rename(recording, place)
+        return place
+    except OSError as problem:
+        return "nowhere (%s)" % problem.strerror

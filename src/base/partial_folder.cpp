@@ -136,8 +136,10 @@ bool RemovePartialFolder(const Folder& folder, const std::string& name) {
   const auto inside = OpenInside(folder, name);
   if (!inside) return false;
   // It may be another one than LeftPartialFolders() found.
-  errno = EPERM;
-  if (!IsLeft(*inside)) return false;
+  if (!IsLeft(*inside)) {
+    errno = EPERM;
+    return false;
+  }
   RemoveFilesOf(*inside);
   // Removes nothing but an empty folder, whoever exchanges it before this line.
   return folder.RemoveFolder(name);

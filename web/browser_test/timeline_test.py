@@ -444,6 +444,7 @@ class Timeline(unittest.TestCase):
         self.show(0, USUAL)
         self.ask_range('30', '31')
         self.wait('const {view, range} = batchlightTimeline.app.model; return range && view.from <= range.from && view.to >= range.to')
+        self.wait('return document.querySelector(".range-panel table") !== null')  # its answer is not to come later
         self.ask_range('', '')
         self.assertEqual(self.browser.text('.range-panel .bad'), 'Type the number of a step, or of the first and the last.')
         self.ask_range('abc', '1.5')

@@ -31,6 +31,7 @@ from ._torch_unseen import (
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's
+PRODUCTS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
 MOST_OUTERMOST = 64   # with those of modules without parameters, which are not counted
 MOST_CALLS = 20000    # of all modules, in the window
 MOST_TENSORS = 16     # of a module's parameters, and of its buffers; of a call's arguments
@@ -130,6 +131,8 @@ class Window:
     def __init__(self, torch):
         self.torch = torch
         self.halves = torch.bfloat16, torch.float16
+        self.products = tuple(filter(None, (getattr(torch.nn, name, None) for name in PRODUCTS)))
+        self.in_half = self.in_full = 0  # calls of these on the CPU, by what they return
         self.thread = threading.get_ident()
         self.outermost = self.calls = 0
         self.modules = {}  # id -> Watched; None: has no parameters
@@ -220,10 +223,8 @@ class Window:
         if self.top is None:
             return
         self.top = call.below
-        if not self.half and type(output) is self.torch.Tensor and output.dtype in self.halves:
-            self.half = True
-            if output.device.type == "cpu":
-                _native.property("model.half_on_cpu", str(output.dtype)[len("torch."):])
+        if not self.half and type(output) is self.torch.Tensor:
+            self._look_at_type(call.watched.reference(), output)
         if call.lists:
             self.experts.parent_ends(call.lists, call.watched.reference())
         if call.signature is not None:
@@ -233,6 +234,18 @@ class Window:
             self.looks = False
             if self.outermost >= OUTERMOST_CALLS:
                 self.close()
+
+    def _look_at_type(self, module, output):
+        """Says that products of matrices are of 16 bits on the CPU, once most of them are."""
+        if not isinstance(module, self.products) or output.device.type != "cpu":
+            return
+        if output.dtype not in self.halves:
+            self.in_full += 1
+            return
+        self.in_half += 1
+        if self.in_half > self.in_full + 1:
+            self.half = True
+            _native.property("model.half_on_cpu", str(output.dtype)[len("torch."):])
 
     def _watched(self, module, path):
         key = id(module)

@@ -288,7 +288,7 @@ class ModelBuilder {
     const PhaseCallsTable& phases = store_.phase_calls;
     phase_instance_.assign(phases.size(), kNoOp);
     for (uint32_t row = 0; row < phases.size(); ++row) {
-      if (IterationAt(phases.start_ns[row]) < 0 || TellsOfLife(phases.phase[row])) continue;
+      if (IterationAt(phases.start_ns[row]) < 0 || IsOutsideOfLoops(phases.phase[row])) continue;
       const uint32_t op =
           OpFor("", store_.Text(phases.name[row]), phases.phase[row] == Phase::kBackward);
       phase_instance_[row] = AddInstance(op, phases.start_ns[row], phases.end_ns[row]);

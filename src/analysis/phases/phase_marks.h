@@ -51,5 +51,9 @@ class PhaseMarks {
 PhaseKind PhaseKindOfCall(Phase phase);  // of a row of phase_calls; kOther: says nothing
 // Whether a row of phase_calls tells of the life of the program rather than of its training loop.
 bool TellsOfLife(Phase phase);
+// Whether it says nothing of a loop: that, or a garbage collection, which comes when it comes.
+inline bool IsOutsideOfLoops(Phase phase) {
+  return TellsOfLife(phase) || phase == Phase::kGarbageCollection;
+}
 
 }  // namespace batchlight

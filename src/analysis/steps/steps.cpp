@@ -195,7 +195,7 @@ void KeepRank(int32_t rank, StepSet& set) {
 
 std::string WhyNone(const Store& store) {
   const bool no_loop =
-      std::all_of(store.phase_calls.phase.begin(), store.phase_calls.phase.end(), TellsOfLife);
+      std::all_of(store.phase_calls.phase.begin(), store.phase_calls.phase.end(), IsOutsideOfLoops);
   if (no_loop &&
       store.nvtx_ranges.size() + store.operator_calls.size() + store.kernels.size() == 0) {
     return "no steps: the recording holds no ranges, no PyTorch calls and no kernels";

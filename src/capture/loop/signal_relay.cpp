@@ -140,10 +140,14 @@ void SignalRelay::ReadSignals() {
   }
 }
 
-// As pending signals do, those below the real-time ones that come together wait once.
-void SignalRelay::Hold(const Waiting& waiting) {
+void SignalRelay::NoteIfItEnds(const Waiting& waiting) {
   const bool asks_to_end = waiting.signal == SIGTERM || waiting.signal == SIGHUP;
   if (asks_to_end && !waiting.for_starter) asked_to_end_ns_ = waiting.since_ns;
+}
+
+// As pending signals do, those below the real-time ones that come together wait once.
+void SignalRelay::Hold(const Waiting& waiting) {
+  NoteIfItEnds(waiting);
   const auto is_same = [&](const Waiting& other) {
     return other.signal == waiting.signal && other.for_starter == waiting.for_starter &&
            waiting.since_ns - other.since_ns < kPendingNs;
@@ -224,15 +228,18 @@ bool SignalRelay::WitnessTells(const Waiting& waiting) {
 
 bool SignalRelay::asked_to_end() const {
   constexpr int64_t kAgoNs = 60'000'000'000;
-  return asked_to_end_ns_ != 0 && MonotonicNow() - asked_to_end_ns_ < kAgoNs;
+  const int64_t asked_ns = asked_to_end_ns_;
+  return asked_ns != 0 && MonotonicNow() - asked_ns < kAgoNs;
 }
 
 // The loop is held up, and with it the witness's words: one that was sent to both comes twice.
-void SignalRelay::Rescue(const siginfo_t& info) const {
+void SignalRelay::Rescue(const siginfo_t& info) {
   const bool by_kernel = info.si_code == SI_KERNEL;
-  if (info.si_pid == getpid() || (by_kernel && shares_group_)) return;
+  if (info.si_pid == getpid()) return;
   Waiting waiting{info.si_signo, IsForTheStarter(info.si_code, info.si_pid), by_kernel,
                   MonotonicNow(), std::nullopt};
+  NoteIfItEnds(waiting);
+  if (by_kernel && shares_group_) return;  // the program has got it
   if (info.si_code == SI_QUEUE) waiting.value = info.si_value;
   PassOn(waiting);
 }

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -75,11 +76,12 @@ class SignalRelay {
   static std::optional<siginfo_t> Stop(int stop_signal, bool whole_job);
   bool IsForTheStarter(int code, pid_t sender) const;
   void ReadSignals();
+  void NoteIfItEnds(const Waiting& waiting);
   void Hold(const Waiting& waiting);
   void HearWitness();
   void PassOnWhatIsDue();
   void PassOn(const Waiting& waiting) const;
-  void Rescue(const siginfo_t& info) const;
+  void Rescue(const siginfo_t& info);
   bool WitnessTells(const Waiting& waiting);
 
   EventLoop& loop_;
@@ -93,8 +95,8 @@ class SignalRelay {
   pid_t program_ = -1;
   bool shares_group_ = false;
   bool is_shells_job_ = false;
-  pid_t starter_ = 0;            // the tool's parent; 0: none in its namespace
-  int64_t asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
+  pid_t starter_ = 0;                         // the tool's parent; 0: none in its namespace
+  std::atomic<int64_t> asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never
   std::function<void()> child_changed_;
   std::function<void()> interrupted_;
 };

@@ -10,6 +10,7 @@
 #include "base/partial_folder.h"
 #include "base/printable_text.h"
 #include "capture/recording/live_folder.h"
+#include "capture/recording/machine_facts.h"
 #include "capture/recording/seal.h"
 
 namespace batchlight::capture {
@@ -41,6 +42,10 @@ std::string WhyKept(const Folder& folder, const std::string& name) {
   if (!live.ok() || !IsOfOurTool(live.value())) return {};
   const std::string host = live->HostElsewhere();
   if (host.empty()) return {};
+  if (host == ThisMachine().host) {
+    return "kept " + live->path() + ": it was recorded before this machine started anew, or on " +
+           "another of its name; `batchlight clean` takes it ten minutes after its last change";
+  }
   return "kept " + live->path() + ": it is recorded on " + host +
          ", or was less than ten minutes ago; `batchlight clean` there knows, or here later";
 }

@@ -99,7 +99,10 @@ void KeepAsNarrow(int old, int added_to) {
   struct stat before {
   }, now{};
   if (fstat(old, &before) != 0 || fstat(added_to, &now) != 0) return;
-  (void)fchmod(added_to, now.st_mode & before.st_mode & kRights);
+  mode_t rights = now.st_mode & before.st_mode & kRights;
+  constexpr mode_t kOfGroup = 0070;
+  if (before.st_gid != now.st_gid) rights &= ~kOfGroup;  // another group's
+  (void)fchmod(added_to, rights);
 }
 
 // The existing rows of the file, if there is one and it has the same columns. Whoever may write the
@@ -110,9 +113,10 @@ Result<bool> CopyOld(const FolderOutput& folder, const std::string& name, std::s
   const int fd = folder.existing() == nullptr ? -1 : folder.existing()->OpenOwnFile(name, true);
   if (fd < 0 && (folder.existing() == nullptr || errno == ENOENT)) return false;
   if (fd < 0 && (errno == EPERM || errno == ELOOP)) {
-    return OutputError("cannot add to " + path +
-                       ": it is a link, has a second name, or is another user's, who could give "
-                       "away a file of yours by it; remove it, or append to another folder");
+    return OutputError(
+        "cannot add to " + path +
+        ": it is no file, is a link, has a second name, or is another user's, who could give "
+        "away a file of yours by it; remove it, or append to another folder");
   }
   if (fd < 0) return OutputError("cannot add to " + path + ": " + std::strerror(errno));
   KeepAsNarrow(fd, file.fd());
