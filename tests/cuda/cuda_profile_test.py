@@ -62,10 +62,10 @@ class Profile(unittest.TestCase):
         self.assertEqual(sum(int(row["Calls"]) for row in launches), 50)
         for row in launches:
             self.assertIn("::Launch(", row["Called By"])
-            self.assertIn("main", row["In"])
+            self.assertRegex(row["In"], r"main|\(inlined\)")
         waits = {row["Call"]: row for row in rows if row not in launches}
         self.assertIn("cudaStreamSynchronize_v3020", waits)
-        self.assertEqual({row["Called By"] for row in waits.values()}, {"main"})
+        self.assertLessEqual({row["Called By"] for row in waits.values()}, {"main", "Waits (inlined)"})
         # The runtime waits through the driver; the stack is the outer call's.
         self.assertNotIn("cuStreamSynchronize", waits)
         folded = self.tool("export", "-t", "folded", "--stacks=cuda-calls", "-o", "-",

@@ -88,7 +88,7 @@ class KnownWaits(Osrt):
                                for part in (row["Called By"], row["In"], row["In Turn In"])})
         folded = self.batchlight("export", "-t", "folded", "--stacks=os-calls", "-o", "-",
                                  "run.batchlight").stdout
-        self.assertRegex(folded, r"(?m);main;usleep \d+$")
+        self.assertRegex(folded, r"(?m);main;(Waits \(inlined\);)?usleep \d+$")
         self.record(PROGRAM, "waits", flags=("--osrt-backtrace-depth=0",))
         none = self.batchlight("table", "call_stacks", "run.batchlight")
         self.assertIn("--cudabacktrace", none.stdout + none.stderr)
