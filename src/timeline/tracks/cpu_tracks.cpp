@@ -36,21 +36,6 @@ std::vector<size_t> FirstRowsOfThreads(const Table& table) {
   return first;
 }
 
-// Adds the table and a track for each of the threads, in order of its parts.
-void AddTracksOfThreads(Timeline& timeline, std::string_view key, std::string_view title,
-                        const DerivedTable& table, const std::vector<ThreadId>& threads,
-                        const Track& like, std::vector<TrackPlan>& plans) {
-  const uint32_t ref = AddDerivedTable(timeline, key, title, table);
-  if (ref == kNoRef) return;
-  for (size_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].IsNone() || table.begins[i] == table.begins[i + 1]) continue;
-    plans.push_back({.process = timeline.store().threads.process[threads[i].row()],
-                     .thread = threads[i],
-                     .track = like,
-                     .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
-  }
-}
-
 void AddSwitchTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   const Store& store = timeline.store();
   const std::vector<size_t> first = FirstRowsOfThreads(store.cpu_switches);

@@ -111,6 +111,21 @@ uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_v
        .rows = static_cast<uint32_t>(table.name.size())});
 }
 
+void AddTracksOfThreads(Timeline& timeline, std::string_view key, std::string_view title,
+                        const DerivedTable& table, const std::vector<ThreadId>& threads,
+                        const Track& like, std::vector<TrackPlan>& plans) {
+  const uint32_t ref = AddDerivedTable(timeline, key, title, table);
+  if (ref == kNoRef) return;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    if (threads[i].IsNone() || table.begins[i] == table.begins[i + 1]) continue;
+    plans.push_back({.process = timeline.store().threads.process[threads[i].row()],
+                     .thread = threads[i],
+                     .track = like,
+                     .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
+    plans.back().track.thread = threads[i];
+  }
+}
+
 void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry) {
   std::vector<PaletteEntry>& palette = timeline.palette(kind);
   const bool known = std::any_of(palette.begin(), palette.end(), [&](const PaletteEntry& other) {

@@ -30,6 +30,11 @@ std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t beg
 uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_view title,
                          const DerivedTable& table);
 
+// Adds the table and, in order of its parts, a track like `like` for each of the threads.
+void AddTracksOfThreads(Timeline& timeline, std::string_view key, std::string_view title,
+                        const DerivedTable& table, const std::vector<ThreadId>& threads,
+                        const Track& like, std::vector<TrackPlan>& plans);
+
 // An entry of the palette, once.
 void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry);
 

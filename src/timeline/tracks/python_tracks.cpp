@@ -101,16 +101,8 @@ void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
                    (end_ns - start_ns) / std::max(1u, samples.samples[row]));
   }
   table.begins.push_back(static_cast<uint32_t>(table.name.size()));
-  const uint32_t ref = AddDerivedTable(timeline, "python_stretches", "Python function", table);
-  if (ref == kNoRef) return;
-  for (size_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].IsNone() || table.begins[i] == table.begins[i + 1]) continue;
-    plans.push_back(
-        {.process = timeline.store().threads.process[threads[i].row()],
-         .thread = threads[i],
-         .track = {.kind = TrackKind::kPython, .title = "Python, sampled", .thread = threads[i]},
-         .fill = FillRow(timeline, ref + table.begins[i], ref + table.begins[i + 1])});
-  }
+  AddTracksOfThreads(timeline, "python_stretches", "Python function", table, threads,
+                     {.kind = TrackKind::kPython, .title = "Python, sampled"}, plans);
 }
 
 }  // namespace batchlight::timeline
