@@ -106,9 +106,14 @@ class Sampled(InFolder):
                 for sample in dump(self.path("run.batchlight")) if sample.kind == "PythonSample"]
         return sum(ns for _, ns in rows) ** 2 / sum(ns ** 2 / max(1, looks) for looks, ns in rows)
 
-    def expect_shares(self, least_ns):
-        rows = self.functions()
-        cpu = {name: rows.get(name, {}).get("Self CPU", 0) for name in SHARES}
+    def expect_shares(self, python, program, least_ns):
+        """On a machine that gives the tool no processor for half of the program, once more."""
+        for _ in range(3):
+            self.record(python, program)
+            rows = self.functions()
+            cpu = {name: rows.get(name, {}).get("Self CPU", 0) for name in SHARES}
+            if sum(cpu.values()) > least_ns:
+                break
         self.assertGreater(sum(cpu.values()), least_ns, rows)
         looks = self.looks()
         for name, share in SHARES.items():
@@ -122,8 +127,7 @@ class EveryPython(Sampled):
     def test_functions_have_the_time_that_they_burned(self):
         for python in interpreters():
             with self.subTest(python=python):
-                self.record(python, SHARED)
-                rows = self.expect_shares(700 * MS)
+                rows = self.expect_shares(python, SHARED, 700 * MS)
                 self.assertGreater(rows["burn"]["Total CPU"], 700 * MS)
                 self.assertEqual(rows["burn_six"]["Line"], 4)
                 # A thread that sleeps is there for as long, and runs no time.
@@ -150,16 +154,14 @@ class EveryPython(Sampled):
     def test_forked_children(self):
         for python in interpreters():
             with self.subTest(python=python):
-                self.record(python, FORKED)
-                self.expect_shares(500 * MS)
+                self.expect_shares(python, FORKED, 500 * MS)
                 samples = [r for r in dump(self.path("run.batchlight")) if r.kind == "PythonSample"]
                 self.assertEqual(len({r.fields["pid"] for r in samples}), 2)
 
     def test_deep_recursion_generators_and_other_names(self):
         for python in interpreters():
             with self.subTest(python=python):
-                self.record(python, ODD)
-                rows = self.expect_shares(500 * MS)
+                rows = self.expect_shares(python, ODD, 500 * MS)
                 self.assertGreater(rows["walk"]["Total CPU"], 200 * MS)
                 self.assertGreater(rows["numbers"]["Total CPU"], 200 * MS)
                 self.assertGreater(rows[NAME]["Self CPU"], 250 * MS)

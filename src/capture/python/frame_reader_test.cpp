@@ -2,6 +2,7 @@
 #include "capture/python/frame_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -184,6 +186,38 @@ TEST(SampledProcess, ALookEnds) {
     CpuLimit limit(ClockNow(CLOCK_THREAD_CPUTIME_ID), kMostNs);
     EXPECT_TRUE(process.Look(log.value(), limit));
   }
+  std::filesystem::remove_all(folder);
+}
+
+// A page that cannot be read for a moment, as where it is being moved, is read again later.
+TEST(SampledProcess, OneReadThatFailsIsNotItsEnd) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* place = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(place, MAP_FAILED);
+  Thread* thread = new (place) Thread;
+  char folder[] = "/tmp/bl_read_XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  auto live_folder = LiveFolder::Create(std::string(folder) + "/run.batchlight.live", false);
+  ASSERT_TRUE(live_folder.ok());
+  auto log = PythonLog::Create(live_folder.value());
+  ASSERT_TRUE(log.ok());
+  cpython::ProcessFrames where = OwnFrames(*thread);
+  where.tid = static_cast<uint32_t>(gettid());
+  SampledProcess process(where);
+  const auto look = [&] {
+    CpuLimit limit(ClockNow(CLOCK_THREAD_CPUTIME_ID), 100'000'000);
+    return process.Look(log.value(), limit);
+  };
+  for (int round = 0; round < 30; ++round) {
+    ASSERT_EQ(mprotect(place, page, PROT_NONE), 0);
+    EXPECT_TRUE(look());
+    ASSERT_EQ(mprotect(place, page, PROT_READ), 0);
+    EXPECT_TRUE(look());
+  }
+  munmap(place, page);
+  int looks = 0;
+  while (look() && looks < 1000) ++looks;
+  EXPECT_LT(looks, 1000);
   std::filesystem::remove_all(folder);
 }
 

@@ -19,9 +19,6 @@ constexpr int64_t kSearchNs = 100'000'000;
 constexpr int64_t kTickNs = 50'000'000;  // more than any kernel's
 // Some file systems do not say that a folder has changed.
 constexpr int64_t kListNs = 1'000'000'000;
-// Looking takes at most this share of a processor, however many threads there are: then it looks
-// less often, and each look stands for more.
-constexpr int64_t kMostShare = 25;  // 1 / 25
 // Whoever ends a capture waits for a round. Of thousands of threads the next round takes the rest;
 // a process that means harm has lists and tables for an hour.
 constexpr int64_t kMostRoundNs = 200'000'000;
@@ -71,10 +68,11 @@ void PythonSampler::Run() {
 }
 
 int64_t PythonSampler::NextWaitNs(int64_t spent_ns) {
-  if (!collecting_ || processes_.empty()) return std::max(search_every_ns_, spent_ns * kMostShare);
+  const int64_t least_ns = pace_.LeastWaitNs(spent_ns);
+  if (!collecting_ || processes_.empty()) return std::max(search_every_ns_, least_ns);
   const double share = std::uniform_real_distribution<double>(-kJitter, kJitter)(random_);
   const auto wait_ns = static_cast<int64_t>(static_cast<double>(period_ns_) * (1 + share));
-  return std::max(wait_ns, spent_ns * kMostShare);
+  return std::max(wait_ns, least_ns);
 }
 
 void PythonSampler::Round(int64_t begin_cpu_ns) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -17,11 +18,14 @@ constexpr uint64_t kLongestNs = 1'000'000'000;
 constexpr int kMostReads = 4;
 // Looks that another one may stand for: where a thread moves in all of them, nothing is known.
 constexpr int kMostMoved = 5;
+// A page may be away once. A program that became another one by exec is read no more.
+constexpr int kMostFailures = 20;
 
 }  // namespace
 
 bool SampledProcess::Look(PythonLog& log, CpuLimit& limit) {
-  if (!reader_.ReadThreads(found_)) return false;
+  if (!reader_.ReadThreads(found_)) return errno == EFAULT && ++failures_ <= kMostFailures;
+  failures_ = 0;
   ++look_;
   LookAtGil(limit);
   const int64_t begin_ns = MonotonicNow();

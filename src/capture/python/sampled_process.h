@@ -23,8 +23,8 @@ class SampledProcess {
 
   // Looks at each thread once: it stands for the time since the look before. A thread that is where
   // it was is one sample that lasts; others go to the log. One that moved while it was read is left
-  // to the next look. When `limit` is reached it leaves
-  // the rest for later. False with errno: the process is gone, or its memory cannot be read.
+  // to the next look. When `limit` is reached it leaves the rest for later. False with errno: the
+  // process is gone, or its memory cannot be read, time after time.
   bool Look(PythonLog& log, CpuLimit& limit);
   // Writes what lasts up to now, and starts over.
   void Flush(PythonLog& log);
@@ -75,6 +75,7 @@ class SampledProcess {
   std::vector<PythonFrame> frames_;
   std::vector<NamedFrame> named_;
   uint64_t look_ = 0;
+  int failures_ = 0;  // looks since the last one that read anything
   GilWatch gil_;
   uint32_t gil_holder_ = 0;  // at this look; 0: not known
 };
