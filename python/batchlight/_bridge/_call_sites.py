@@ -1,9 +1,14 @@
-"""Where the program makes its optimizer and its DataLoader, and saves: file and line for the advice.
+"""Where the program makes its optimizer and its DataLoader, and saves, and where it sets what costs time: file
+and line for the advice.
 
-The first of each only, once a process: a walk up the stack of a few microseconds.
+The first of each only, once a process: a walk up the stack of a few microseconds, or a look through the text
+of the modules that the program itself is made of, when a setting is read that costs time. Neither calls nor
+functions of PyTorch are touched for it.
 """
+import functools
 import os
 import sys
+import types
 
 import _batchlight_native as _native
 
@@ -11,6 +16,8 @@ from ._imports import attempt
 
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep,
               os.sep + "lib" + os.sep + "python", os.sep + "batchlight" + os.sep + "_bridge" + os.sep)
+_MOST_FILES = 200
+_MOST_BYTES = 1 << 20   # of a file
 _said = set()
 
 
@@ -21,12 +28,44 @@ def say(what):
         attempt("call sites", _say, what)
 
 
+def say_function(what, function):
+    """The same of a function of the program's own, or of what calls one: where it begins."""
+    if what not in _said:
+        attempt("call sites", _say_function, what, function)
+
+
+def say_text(what, *texts):
+    """The same of the first line of the program that holds one of the texts, and is more than a comment."""
+    if what not in _said:
+        _said.add(what)
+        attempt("call sites", _say_text, what, texts)
+
+
 def _say(what):
     frame = sys._getframe(2)
     while frame is not None and _is_library(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is not None:
         _native.property("site." + what, "%s:%d" % (_short(frame.f_code.co_filename), frame.f_lineno))
+
+
+def _say_function(what, function):
+    code = _code_of(function)
+    if code is not None and not _is_library(code.co_filename):
+        _said.add(what)
+        _native.property("site." + what, "%s:%d" % (_short(code.co_filename), code.co_firstlineno))
+
+
+def _code_of(function):
+    """Nothing of the program's own runs when it is asked."""
+    if type(function) is functools.partial:
+        function = function.func
+    if type(function) is types.MethodType:
+        function = function.__func__
+    if type(function) is not types.FunctionType:
+        calls = [vars(base)["__call__"] for base in type(function).__mro__ if "__call__" in vars(base)]
+        function = calls[0] if calls else None
+    return function.__code__ if type(function) is types.FunctionType else None
 
 
 def _is_library(path):
@@ -37,3 +76,33 @@ def _short(path):
     """Relative to the working folder where it lies in there."""
     folder = os.getcwd().rstrip(os.sep) + os.sep
     return path[len(folder):] if path.startswith(folder) else path
+
+
+def _say_text(what, texts):
+    for path in _own_files():
+        line = _line_with(path, texts)
+        if line:
+            _native.property("site." + what, "%s:%d" % (_short(path), line))
+            return
+
+
+def _own_files():
+    """The program first."""
+    modules = [sys.modules.get("__main__"), *list(sys.modules.values())]
+    paths = [vars(module).get("__file__") for module in modules if type(module) is types.ModuleType]
+    own = [path for path in paths if type(path) is str and path.endswith(".py") and not _is_library(path)]
+    return list(dict.fromkeys(own))[:_MOST_FILES]
+
+
+def _line_with(path, texts):
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            return 0
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")
+    except OSError:
+        return 0
+    for number, line in enumerate(lines, 1):
+        if not line.lstrip().startswith(b"#") and any(text in line for text in texts):
+            return number
+    return 0

@@ -7,6 +7,7 @@ import os
 
 import _batchlight_native as _native
 
+from . import _call_sites
 from ._imports import attempt
 
 
@@ -30,7 +31,11 @@ def record(torch):
             _native.property(key, value)
 
     add("torch.threads", str(torch.get_num_threads()))
+    if torch.get_num_threads() > len(os.sched_getaffinity(0)):
+        _call_sites.say_text("threads", b"set_num_threads(", b"OMP_NUM_THREADS")
     add("torch.anomaly_detection", str(torch.is_anomaly_enabled()))
+    if torch.is_anomaly_enabled():
+        _call_sites.say_text("anomaly", b"detect_anomaly(", b"detect_anomaly=")
     add("torch.deterministic", str(torch.are_deterministic_algorithms_enabled()))
     add("torch.float32_matmul_precision", torch.get_float32_matmul_precision())
     add("torch.cudnn_benchmark", str(torch.backends.cudnn.benchmark))

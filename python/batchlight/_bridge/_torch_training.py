@@ -177,8 +177,11 @@ def _data_loader(module):
         if hasattr(iterator_class, "next"):
             iterator_class.next = iterator_class.__next__
     wrap_phase(module.DataLoader, "__iter__", DATA_LOADER_INIT, "DataLoader.__iter__")
-    module.DataLoader.__init__ = followed_by(
-        module.DataLoader.__init__, lambda loader: _call_sites.say("dataloader"))
+    def say_sites(loader):
+        _call_sites.say("dataloader")
+        _call_sites.say_function("collate", vars(loader).get("collate_fn"))
+
+    module.DataLoader.__init__ = followed_by(module.DataLoader.__init__, say_sites)
 
 
 def _grad_scaler(module):

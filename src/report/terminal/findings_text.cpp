@@ -24,6 +24,7 @@ std::string SameTime(const Finding& finding) {
 
 // The lines to change, below "Patch:" with file and line where they are known.
 void WritePatch(SummaryText& out, const Patch& patch) {
+  if (patch.empty() && !patch.place.empty()) out.Line("   Where: " + patch.place);
   if (patch.empty()) return;
   out.Line("   Patch:" + (patch.place.empty() ? "" : " " + patch.place));
   for (size_t begin = 0; begin < patch.diff.size();) {

@@ -160,6 +160,14 @@ std::string SameTime(const std::vector<Finding>& findings, size_t number) {
   return text;
 }
 
+// "train.py:41: ", unless the finding says it itself.
+std::string PlaceBefore(const Finding& finding) {
+  const std::string& place = finding.patch.place;
+  const bool is_said = finding.title.find(place) != std::string::npos ||
+                       finding.action.find(place) != std::string::npos;
+  return is_said ? "" : place + ": ";
+}
+
 }  // namespace
 
 void WriteAdvice(SummaryText& out, const RunOverview& overview) {
@@ -178,7 +186,7 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
     if (finding.has_gain()) gain = " (" + ShortGainText(finding) + SameTime(findings, i) + ")";
     out.Put("  " + std::to_string(i + 1) + " ", Tone::kDim);
     out.Wrapped(finding.title + gain, 4, Tone::kStrong);
-    out.Put("    ").Wrapped(finding.action, 4);
+    out.Put("    ").Wrapped(PlaceBefore(finding) + finding.action, 4);
   }
   const size_t shown = std::min(kMost, findings.size());
   const std::string together = CombinedText(std::span(findings).first(shown));

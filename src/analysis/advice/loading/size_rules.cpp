@@ -371,6 +371,7 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
   const double gain_ns = WithinCpuSlack(run, work_ns * beyond);
   if (!CanBeSeen(run, gain_ns)) return;
   const double padding = NumberProperty(run, kPaddingKey);
+  const std::string collate = RecordedPlace(run, "site.collate");
   findings->push_back(
       {.title = PercentOf(padding) + " of the batches is padding, most of it to one length for all",
        .seen = "In the batches looked at, " + PercentOf(padding) +
@@ -384,7 +385,7 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kPaddedUncertainty,
        .evidence = {{.kind = "step", .name = "padding", .per_step_ns = gain_ns}},
-       .patch = {.place = RecordedPlace(run, "site.dataloader"),
+       .patch = {.place = collate.empty() ? RecordedPlace(run, "site.dataloader") : collate,
                  .diff = "-loader = DataLoader(dataset, collate_fn=pad_to_one_length)\n"
                          "+loader = DataLoader(dataset, collate_fn=lambda samples: "
                          "torch.nn.utils.rnn.pad_sequence(samples, batch_first=True))\n"}});

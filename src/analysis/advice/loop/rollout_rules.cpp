@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/module_callers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/lines/source_place.h"
@@ -152,14 +153,18 @@ bool HasChildren(const RunMeasures& run) {
          processes.parent_pid.end();
 }
 
-// Of the rollouts: copy.deepcopy, by samples. ns
-double DeepCopiesNs(const RunMeasures& run, double rollouts_ns) {
-  const ProcessSteps* main = run.steps.Main();
+std::vector<TimeSpan> SpansOfRollouts(const RunMeasures& run) {
   std::vector<TimeSpan> spans;
   for (const StageSpan& span : run.stages.Main()->spans) {
     if (span.kind == StageKind::kRollout) AddSpan(spans, span.start_ns, span.end_ns);
   }
-  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, spans);
+  return spans;
+}
+
+// Of the rollouts: copy.deepcopy, by samples. ns
+double DeepCopiesNs(const RunMeasures& run, double rollouts_ns) {
+  const ProcessSteps* main = run.steps.Main();
+  const SampledTime sampled = CodeSamples(*run.store).During(main->thread, SpansOfRollouts(run));
   int64_t copies_ns = 0;
   for (const SampledFunction& function : sampled.innermost) {
     const std::string_view file = run.store->Text(function.file);
@@ -223,7 +228,7 @@ void RolloutOfOne(const RunMeasures& run, Findings* findings) {
        .run_gain_ns =
            std::min(rollouts.total_ns * kRolloutGain, found.model_ns() * kRolloutCallsGain),
        .run_uncertainty_ns = rollouts.total_ns * kRolloutUncertainty,
-       .patch = {.place = "",
+       .patch = {.place = CallerOfModels(run, SpansOfRollouts(run)),
                  .diff = "-actions = [policy(obs[None]) for obs in observations]\n"
                          "+actions = policy(torch.stack(observations))\n"}});
 }

@@ -152,7 +152,7 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kAnomalyUncertainty,
        .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}},
-       .patch = {.place = "",
+       .patch = {.place = RecordedPlace(run, "site.anomaly"),
                  .diff = is_set ? "-torch.autograd.set_detect_anomaly(True)\n"
                                   "+torch.autograd.set_detect_anomaly(False)\n"
                                 : ""}});
@@ -221,12 +221,29 @@ void HalfPrecisionOnCpu(const RunMeasures& run, Findings* findings) {
                          "+with torch.autocast(\"cpu\", enabled=False):\n"}});
 }
 
+namespace {
+
+// Of a step, in operators that are long enough to be shared among threads.
+double SharedOperatorsNs(const RunMeasures& run) {
+  double ns = 0;
+  for (const OperatorRow& row : run.operators.by_name) {
+    if (row.self_per_step_ns >= kSharedOperatorNs * row.calls_per_step) ns += row.self_per_step_ns;
+  }
+  return ns;
+}
+
+}  // namespace
+
 void TooManyThreads(const RunMeasures& run, Findings* findings) {
   const int threads = static_cast<int>(NumberProperty(run, "torch.threads"));
   const int processors = UsableProcessors(run);
   const int processes = static_cast<int>(run.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
-  if (double(threads) * processes <= kThreadsPerProcessor * processors) return;
+  const double computing = double(threads) * processes;
+  if (computing <= kThreadsPerProcessor * processors) return;
+  // An operator ends with the thread that had its turn last. A GPU computes the rest.
+  const double gain_ns =
+      run.gpu.empty() ? SharedOperatorsNs(run) * (1 - processors / computing) : 0;
   findings->push_back(
       {.title = "More computing threads than processors",
        .seen = std::to_string(processes) + " training process" + (processes == 1 ? "" : "es") +
@@ -236,7 +253,10 @@ void TooManyThreads(const RunMeasures& run, Findings* findings) {
               "operator.",
        .action = "torch.set_num_threads(" + std::to_string(std::max(1, processors / processes)) +
                  ") or OMP_NUM_THREADS in the environment; in DataLoader workers it is 1 already.",
-       .evidence = {{.kind = "setting", .name = "torch.get_num_threads()"}}});
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kThreadsUncertainty,
+       .evidence = {{.kind = "setting", .name = "torch.get_num_threads()"}},
+       .patch = {.place = RecordedPlace(run, "site.threads"), .diff = ""}});
 }
 
 // A GPU that is busy all the time gains nothing from a larger batch, whatever its memory.

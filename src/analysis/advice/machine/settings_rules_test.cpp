@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
+
 #include "analysis/testing/findings.h"
 
 namespace batchlight {
@@ -9,11 +12,8 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// Of a loop on the CPU whose linear layers take 6 of 10 ms. nullptr: not recorded.
-Finding HalfPrecision(const char* avx512, const char* type) {
-  StoreBuilder build;
-  if (avx512 != nullptr) build.Property("machine.avx512", avx512);
-  if (type != nullptr) build.Property("model.half_on_cpu", type);
+// What the rule says of a loop on the CPU whose linear layers take 6 of 10 ms.
+Finding OfLoop(StoreBuilder build, std::string_view rule) {
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0, t = kMs; i < 20; ++i, t += 10 * kMs) {
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
@@ -23,8 +23,16 @@ Finding HalfPrecision(const char* avx512, const char* type) {
   }
   const Store store = build.Build();
   const RunOverview run = BuildOverview(store);
-  const Finding* found = FindRule(run.findings, "half-precision-cpu");
+  const Finding* found = FindRule(run.findings, rule);
   return found == nullptr ? Finding{} : *found;
+}
+
+// nullptr: not recorded.
+Finding HalfPrecision(const char* avx512, const char* type) {
+  StoreBuilder build;
+  if (avx512 != nullptr) build.Property("machine.avx512", avx512);
+  if (type != nullptr) build.Property("model.half_on_cpu", type);
+  return OfLoop(std::move(build), "half-precision-cpu");
 }
 
 TEST(SettingsRules, HalfPrecisionOnAProcessorWithoutItIsNamed) {
@@ -35,6 +43,16 @@ TEST(SettingsRules, HalfPrecisionOnAProcessorWithoutItIsNamed) {
   EXPECT_EQ(HalfPrecision("yes", "bfloat16").gain_ns, 0);
   EXPECT_EQ(HalfPrecision(nullptr, "bfloat16").gain_ns, 0) << "not known, as of an ARM processor";
   EXPECT_EQ(HalfPrecision("no", nullptr).gain_ns, 0);
+}
+
+TEST(SettingsRules, ThreadsWithoutAProcessorCostTheirShareOfLongOperators) {
+  StoreBuilder build;
+  build.Property("torch.threads", "8");
+  build.Property("machine.cores", "2");
+  build.Property("site.threads", "train.py:11");
+  const Finding found = OfLoop(std::move(build), "too-many-threads");
+  EXPECT_EQ(found.patch.place, "train.py:11");
+  EXPECT_NEAR(found.gain_ns, 9 * kMs * (1 - 2.0 / 8), 0.1 * kMs);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/module_callers.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/forward/unlearned_work.h"
@@ -137,6 +138,7 @@ void FrozenForward(const RunMeasures& run, Findings* findings) {
   }
   const std::string name = '`' + frozen->path + '`';
   const bool change = SamplesChangeBefore(run, *main, frozen->path);
+  const std::string place = CallerOfModule(run, frozen->path);
   findings->push_back(
       {.title = name + " learns nothing and takes " + PercentOf(frozen_ns / step_ns) + " of a step",
        .seen = "It is called " + Rounded(frozen->calls_per_step) +
@@ -156,8 +158,8 @@ void FrozenForward(const RunMeasures& run, Findings* findings) {
        .uncertainty_ns = change ? 0 : frozen_ns * kFrozenUncertainty,
        .evidence = {{.kind = "module", .name = frozen->path, .per_step_ns = frozen_ns}},
        .patch =
-           change ? Patch()
-                  : Patch{.place = "",
+           change ? Patch{.place = place, .diff = ""}
+                  : Patch{.place = place,
                           .diff = "-for x, y in loader:\n"
                                   "-    with torch.no_grad(): target = teacher(x)\n"
                                   "+targets = torch.cat([teacher(x) for x, y in loader_in_order])\n"
@@ -232,7 +234,7 @@ void ForwardWithoutBackward(const RunMeasures& run, Findings* findings) {
        .uncertainty_ns = cost_ns * (may_be_used ? kGraphGain : kUnusedForwardUncertainty),
        .evidence =
            {{.kind = "module", .name = path, .count = unused.calls, .per_step_ns = cost_ns}},
-       .patch = {.place = "",
+       .patch = {.place = never_learns ? CallerOfModule(run, path) : "",
                  .diff = never_learns || may_be_used
                              ? "-y = model(x).detach()\n+with torch.no_grad(): y = model(x)\n"
                              : "-loss = criterion(model(x), y)\n-predicted = model(x).argmax(1)\n"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/module_callers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/steps/step_lookup.h"
 #include "base/split.h"
@@ -114,7 +115,7 @@ void RepeatedForward(const RunMeasures& run, Findings* findings) {
                      .name = row.path,
                      .count = row.calls,
                      .per_step_ns = most.per_step_ns}},
-       .patch = {.place = "",
+       .patch = {.place = CallerOfModule(run, row.path),
                  .diff = whole_model ? "-losses = [loss(model(x)[t], y[t]) for t in tasks]\n"
                                        "+outputs = model(x)\n"
                                        "+losses = [loss(outputs[t], y[t]) for t in tasks]\n"

@@ -1,0 +1,69 @@
+"""Files and lines of the program for the advice."""
+import os
+import runpy
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+from bridge_case import BridgeCase
+
+
+class CallSites(BridgeCase):
+    name = "_call_sites"
+
+    def test_call_sites_are_lines_of_the_program_said_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = os.path.join(folder, "site-packages", "made.py")
+            os.mkdir(os.path.dirname(library))
+            with open(library, "w") as file:
+                file.write("def make(say):\n    say('optimizer')\n")
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write("\nmake(say)\nmake(say)\n")
+            make = runpy.run_path(library)["make"]
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                runpy.run_path("train.py", {"make": make, "say": self.module.say})
+            finally:
+                os.chdir(before)
+        self.assertEqual(self.said, {"site.optimizer": "train.py:2"})
+
+    def test_functions_of_the_program_are_said_where_they_begin(self):
+        here = {}
+        exec(compile("import functools, json\n\ndef collate(samples): pass\n\n"
+                     "class Collate:\n    def __call__(self, samples): pass\n", "/home/u/data.py", "exec"), here)
+        for number, function in enumerate((
+                here["collate"], here["functools"].partial(here["collate"], 1), here["Collate"](), here["json"].loads,
+                None, list)):
+            self.module.say_function("collate%d" % number, function)
+        self.module.say_function("collate0", here["Collate"]())
+        self.assertEqual(self.said, {"site.collate0": "/home/u/data.py:3", "site.collate1": "/home/u/data.py:3",
+                                     "site.collate2": "/home/u/data.py:6"})
+
+    def test_asking_runs_nothing_of_the_program(self):
+        class Lazy:
+            def __getattr__(self, name):
+                raise AssertionError(name)
+
+        self.module.say_function("collate", Lazy())
+        self.assertEqual(self.said, {})
+
+    def test_settings_are_looked_for_in_the_program_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write("import torch\n# torch.set_num_threads(1) is slower\ntorch.set_num_threads(8)\n")
+            main = types.ModuleType("__main__")
+            main.__file__ = script
+            with mock.patch.dict(sys.modules, {"__main__": main}):
+                self.module.say_text("threads", b"set_num_threads(")
+                self.module.say_text("threads", b"import torch")
+                self.module.say_text("anomaly", b"detect_" + b"anomaly")
+        self.assertEqual(self.said, {"site.threads": script + ":3"})
+
+
+if __name__ == "__main__":
+    unittest.main()
