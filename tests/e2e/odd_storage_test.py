@@ -237,6 +237,36 @@ class AServedFileSystem(Served):
         self.assertEqual(tool.returncode, 0, error)
         self.assertTrue(os.path.exists(self.path("behind/run.batchlight")), error)
 
+    def ended(self, *signals):
+        """The exit code and the words of a tool whose program, which maps no file there, stops the server and ends."""
+        ran = self.path("ran%d" % signals[0])
+        tool = self.begin("profile", "-f", "-t", "none", "--pytorch=none", "-o", "disk/run", "env", "-u",
+                          "LD_PRELOAD", "sh", "-c", "sleep 2; kill -STOP %d; echo > %s; exit 7" % (self.server.pid, ran),
+                          stderr=subprocess.PIPE)
+        self.until(lambda: os.path.exists(ran), "the program does not run")
+        time.sleep(1)
+        for number in signals:
+            self.assertIsNone(tool.poll())
+            tool.send_signal(number)
+            time.sleep(2)
+        try:
+            _, error = tool.communicate(timeout=LONG_S)
+        finally:
+            self.server.send_signal(signal.SIGCONT)
+        return tool.returncode, error
+
+    def test_who_asks_twice_ends_a_tool_that_cannot_seal(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            code, error = self.ended(number, number)
+            self.assertEqual(code, 7, error)
+            self.assertIn("what was recorded stays in disk/run.batchlight.live", error)
+            live = self.path("behind/run.batchlight.live")
+            self.assertTrue(os.path.exists(live))
+            # What holds its files yet ends as well.
+            self.until(lambda: "made disk/run.batchlight" in self.batchlight("clean", "disk").stdout,
+                       "no recording can be made of it")
+            os.remove(self.path("behind/run.batchlight"))
+
     def test_a_timeline_whose_recording_is_silent_can_be_ended(self):
         shutil.copy(os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight"),
                     self.path("behind/run.batchlight"))

@@ -6,24 +6,12 @@
 #include <unistd.h>
 
 #include "base/contain.h"
+#include "capture/loop/forced_end.h"
 
 namespace batchlight::capture {
 namespace {
 
 constexpr int kCleanUpMs = 2000;
-
-// As alone the program would, which has no handlers yet.
-sigset_t EndingSignals(const sigset_t& original_mask) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-    struct sigaction action {};
-    sigaction(signal, nullptr, &action);
-    const bool is_ignored = action.sa_handler == SIG_IGN;
-    if (!is_ignored && sigismember(&original_mask, signal) == 0) sigaddset(&set, signal);
-  }
-  return set;
-}
 
 // With all threads, whichever call of the kernel they are in.
 [[noreturn]] void Die(int signal) {
@@ -40,6 +28,7 @@ sigset_t EndingSignals(const sigset_t& original_mask) {
 }  // namespace
 
 EarlyEnd::EarlyEnd(const sigset_t& original_mask) {
+  // As alone the program would, which has no handlers yet.
   const sigset_t set = EndingSignals(original_mask);
   signal_fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   finish_fd_ = eventfd(0, EFD_CLOEXEC);

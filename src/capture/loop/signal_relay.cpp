@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/contain.h"
 #include "capture/loop/clock.h"
+#include "capture/loop/forced_end.h"
 #include "capture/loop/process_parents.h"
 
 namespace batchlight::capture {
@@ -63,6 +66,7 @@ SignalRelay::~SignalRelay() {
     close(fd);
   }
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
+  if (asked_by_ != 0) raise(asked_by_);
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
 
@@ -73,7 +77,8 @@ void SignalRelay::Block() {
   shares_group_ = terminal_.present() && SharesItsGroup();
 }
 
-Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
+Status SignalRelay::Open(pid_t program, std::function<void()> child_changed,
+                         std::function<void()> ends_next) {
   const sigset_t set = HandledSignals();
   fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -83,6 +88,7 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   program_ = program;
   starter_ = getppid();
   child_changed_ = std::move(child_changed);
+  ends_next_ = std::move(ends_next);
   loop_.Add(fd_, [this] { ReadSignals(); });
   loop_.Add(timer_fd_, [this] { PassOnWhatIsDue(); });
   // A program that a script started may begin a session (inject/entry/interpose_session.cpp), which
@@ -96,7 +102,8 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed) {
   line.Keep(kCommandWords);
   witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
-  rescue_.Start(fd_, [this](const siginfo_t& info) { Rescue(info); });
+  rescue_.Start(
+      fd_, [this] { LookForEnd(); }, [this](const siginfo_t& info) { Rescue(info); });
   return {};
 }
 
@@ -239,13 +246,50 @@ void SignalRelay::Rescue(const siginfo_t& info) {
   Waiting waiting{info.si_signo, IsForTheStarter(info.si_code, info.si_pid), by_kernel,
                   MonotonicNow(), std::nullopt};
   NoteIfItEnds(waiting);
-  if (by_kernel && shares_group_) return;  // the program has got it
   if (info.si_code == SI_QUEUE) waiting.value = info.si_value;
+  const std::lock_guard lock(end_);
+  if (exit_code_ && !waiting.for_starter) return EndHeldUp(waiting.signal);
+  if (by_kernel && shares_group_) return;  // the program has got it
   PassOn(waiting);
 }
 
+// The loop may be held up before it has waited for the program.
+void SignalRelay::LookForEnd() {
+  siginfo_t child{};
+  if (waitid(P_PID, static_cast<id_t>(program_), &child, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+  if (child.si_pid != program_) return;
+  NoteEnd(child);
+  if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;  // keys are the tool's
+}
+
+void SignalRelay::NoteEnd(const siginfo_t& child) {
+  if (child.si_pid != program_ || child.si_code == CLD_STOPPED) return;
+  constexpr int kKilledBy = 128;
+  const std::lock_guard lock(end_);
+  exit_code_ = child.si_status + (child.si_code == CLD_EXITED ? 0 : kKilledBy);
+}
+
+bool SignalRelay::HasEnded() {
+  const std::lock_guard lock(end_);
+  return exit_code_.has_value();
+}
+
+// Sealing takes its time, and who ends a job asks once: that alone ends nothing.
+void SignalRelay::EndHeldUp(int signal) {
+  const sigset_t ending = EndingSignals(original_mask_);
+  if (sigismember(&ending, signal) == 0) return;
+  if (std::exchange(asked_by_, signal) != 0) {
+    EndAtOnce(*exit_code_ != 0 ? *exit_code_ : static_cast<int>(ErrorKind::kOutput));
+  }
+  // Where the line goes may not answer either.
+  (void)Contain("a thread", [this] {
+    std::thread(ends_next_).detach();
+    return Status();
+  });
+}
+
 bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
-  rescue_.Stop();
+  if (!HasEnded()) rescue_.Stop();  // it never ran
   interrupted_ = std::move(interrupted);
   for (const Waiting& waiting : waiting_) {
     if (waiting.for_starter && !WitnessTells(waiting)) PassOn(waiting);
@@ -253,7 +297,7 @@ bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   waiting_.clear();
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
   witness_.End();
-  return shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_);
+  return shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_) || had_terminal_;
 }
 
 void SignalRelay::ProgramStopped(int stop_signal) {

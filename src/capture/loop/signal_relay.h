@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
 
 #include "base/status.h"
@@ -43,8 +44,10 @@ class SignalRelay {
   bool shares_group() const { return shares_group_; }
 
   // Starts to pass signals to process (and group) `program`, and takes its words out of the tool's
-  // command line. `child_changed` is called when a child of the tool may have ended or stopped.
-  Status Open(pid_t program, std::function<void()> child_changed);
+  // command line. `child_changed` is called when a child of the tool may have ended or stopped;
+  // `ends_next`, by a thread of its own, when the loop was left waiting by what asks to end and the
+  // program has ended: what does so once more ends the tool.
+  Status Open(pid_t program, std::function<void()> child_changed, std::function<void()> ends_next);
   // Lends it the terminal. Right before it is executed: until then keys are the tool's.
   void LendTerminal() const;
   // While it is being executed, which takes long: what came and asks to end it ends it.
@@ -54,6 +57,9 @@ class SignalRelay {
   // the program and those of the group that descend from it.
   void SignalAll(int signal) const;
 
+  // A child that has ended and is not waited for yet: if it is the program, nothing is passed on to
+  // it from here on.
+  void NoteEnd(const siginfo_t& child);
   // From now on what asks a process to end calls `interrupted` instead. Takes the terminal back;
   // returns whether the program had the foreground.
   bool ProgramEnded(std::function<void()> interrupted);
@@ -82,6 +88,9 @@ class SignalRelay {
   void PassOnWhatIsDue();
   void PassOn(const Waiting& waiting) const;
   void Rescue(const siginfo_t& info);
+  void LookForEnd();
+  bool HasEnded();
+  void EndHeldUp(int signal);
   bool WitnessTells(const Waiting& waiting);
 
   EventLoop& loop_;
@@ -91,6 +100,11 @@ class SignalRelay {
   int timer_fd_ = -1;
   SignalWitness witness_;
   SignalRescue rescue_;
+  std::mutex end_;                          // held while the rescuer passes on
+  std::optional<int> exit_code_;            // of the program, once it has ended; with end_
+  int asked_by_ = 0;                        // a signal, of the rescuer
+  std::atomic<bool> had_terminal_ = false;  // the program, when the rescuer took it back
+  std::function<void()> ends_next_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
   bool shares_group_ = false;

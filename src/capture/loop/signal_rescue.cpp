@@ -40,7 +40,8 @@ bool AnyIsPending(const sigset_t& set) {
 
 }  // namespace
 
-void SignalRescue::Start(int signal_fd, PassOn pass_on) {
+void SignalRescue::Start(int signal_fd, std::function<void()> held_up, PassOn pass_on) {
+  held_up_ = std::move(held_up);
   pass_on_ = std::move(pass_on);
   stop_fd_ = eventfd(0, EFD_CLOEXEC);
   if (stop_fd_ < 0) return;
@@ -67,6 +68,7 @@ void SignalRescue::Run(int signal_fd) {
     poll(fds, 2, -1);
     if (fds[1].revents != 0) return;
     if (!IsLeftWaiting(signal_fd)) continue;
+    held_up_();
     siginfo_t info;
     const timespec now{};
     while (sigtimedwait(&sent, &info, &now) > 0) pass_on_(info);
@@ -75,13 +77,14 @@ void SignalRescue::Run(int signal_fd) {
 
 // Time in which the tool was stopped as a whole does not count.
 bool SignalRescue::IsLeftWaiting(int signal_fd) const {
-  const sigset_t sent = Sent();
+  sigset_t looked_for = Sent();
+  sigaddset(&looked_for, SIGCHLD);
   for (int look = 0; look < kLooks; ++look) {
     const int64_t from_ns = MonotonicNow();
     pollfd stop{.fd = stop_fd_, .events = POLLIN, .revents = 0};
     if (poll(&stop, 1, kLookMs) > 0) return false;
     pollfd signals{.fd = signal_fd, .events = POLLIN, .revents = 0};
-    if (poll(&signals, 1, 0) == 0 || !AnyIsPending(sent)) return false;
+    if (poll(&signals, 1, 0) == 0 || !AnyIsPending(looked_for)) return false;
     if (MonotonicNow() - from_ns > 3 * int64_t{kLookMs} * 1'000'000) look = -1;
   }
   return true;

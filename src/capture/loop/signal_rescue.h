@@ -18,8 +18,10 @@ class SignalRescue {
   SignalRescue& operator=(const SignalRescue&) = delete;
   ~SignalRescue() { Stop(); }
 
-  // `signal_fd`: a signalfd that the loop reads. Without a thread nothing is rescued.
-  void Start(int signal_fd, PassOn pass_on);
+  // `signal_fd`: a signalfd that the loop reads. `held_up` is called about once a second while the
+  // loop leaves something waiting, SIGCHLD too, before `pass_on`. Without a thread nothing is
+  // rescued.
+  void Start(int signal_fd, std::function<void()> held_up, PassOn pass_on);
   // Waits for a call of `pass_on` that goes on.
   void Stop();
 
@@ -27,6 +29,7 @@ class SignalRescue {
   void Run(int signal_fd);
   bool IsLeftWaiting(int signal_fd) const;
 
+  std::function<void()> held_up_;
   PassOn pass_on_;
   int stop_fd_ = -1;
   std::thread thread_;

@@ -13,14 +13,19 @@ uint64_t PeakBytes(const rusage& used) { return uint64_t(used.ru_maxrss) * 1024;
 
 }  // namespace
 
-bool ReapChildren(const ChildChanged& changed) {
+bool ReapChildren(const std::function<void(const siginfo_t&)>& changes,
+                  const ChildChanged& changed) {
   while (true) {
+    siginfo_t child{};
+    const int found = waitid(P_ALL, 0, &child, WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+    if (found < 0 && errno == EINTR) continue;
+    if (found < 0) return false;  // ECHILD
+    if (child.si_pid == 0) return true;
+    changes(child);
     int status = 0;
     rusage used{};
-    const pid_t pid = wait4(-1, &status, WNOHANG | WUNTRACED, &used);
-    if (pid < 0 && errno == EINTR) continue;
-    if (pid <= 0) return pid == 0;  // otherwise ECHILD
-    changed(pid, status, PeakBytes(used));
+    const pid_t pid = wait4(child.si_pid, &status, WNOHANG | WUNTRACED, &used);
+    if (pid > 0) changed(pid, status, PeakBytes(used));
   }
 }
 

@@ -25,12 +25,14 @@ class PlainRun {
     ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
     pid_ = program.pid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    RETURN_IF_ERROR(signals_.Open(pid_, [this] { Reap(); }));
+    RETURN_IF_ERROR(signals_.Open(
+        pid_, [this] { Reap(); }, [] {}));
     inherited_.LetGo(options_.keeps);
     signals_.LendTerminal();
     const int64_t start_ns = MonotonicNow();
     const StartFailure failure = program.Execute("", [this] { signals_.EndIfAsked(); });
     if (failure.error != 0) {
+      signals_.ProgramEnded([] {});
       WaitForChild(pid_);
       return CannotStart(ExplainStartFailure(target.found.path, failure));
     }
@@ -51,10 +53,12 @@ class PlainRun {
   }
 
   void Reap() {
-    const bool left = ReapChildren([this](pid_t pid, int status, uint64_t) {
-      if (pid != pid_) return;
-      WIFSTOPPED(status) ? signals_.ProgramStopped(WSTOPSIG(status)) : ProgramEnded(status);
-    });
+    const bool left = ReapChildren([this](const siginfo_t& child) { signals_.NoteEnd(child); },
+                                   [this](pid_t pid, int status, uint64_t) {
+                                     if (pid != pid_) return;
+                                     WIFSTOPPED(status) ? signals_.ProgramStopped(WSTOPSIG(status))
+                                                        : ProgramEnded(status);
+                                   });
     if (end_ns_ != 0 && (!left || !options_.wait_all)) over_ = true;
   }
 

@@ -133,7 +133,8 @@ void Session::NoteCaptures() {
 
 void Session::Reap() {
   if (usage_) usage_->LookIfDue();  // an ended process tells what it used until it is waited for
-  children_left_ = ReapChildren([this](pid_t pid, int status, uint64_t peak_bytes) {
+  const auto changes = [this](const siginfo_t& child) { signals_.NoteEnd(child); };
+  children_left_ = ReapChildren(changes, [this](pid_t pid, int status, uint64_t peak_bytes) {
     if (WIFSTOPPED(status)) {
       if (pid == program_pid_) signals_.ProgramStopped(WSTOPSIG(status));
       return;

@@ -112,8 +112,8 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   const StartFailure failure =
       program.Execute(FolderVariable(recording_->live_folder()), [this] { signals_.EndIfAsked(); });
   if (failure.error != 0) {
-    WaitForChild(program.pid());
     Discard();
+    WaitForChild(program.pid());
     return std::optional(CannotStart(ExplainStartFailure(target.found.path, failure)));
   }
   NoteCaptures();
@@ -347,7 +347,13 @@ Status Session::OpenWatches(pid_t pid) {
   RETURN_IF_ERROR(processes_->Open(recording_->live_folder()));
   // Orphans of the program come to the tool: how they end is known, and --wait=all can wait.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  return signals_.Open(pid, [this] { Reap(); });
+  const std::string& folder = recording_->live_folder().path();
+  return signals_.Open(
+      pid, [this] { Reap(); },
+      [notice = notice_, folder] {
+        notice("the program has ended and its recording is being sealed; asked once more, " +
+               ("batchlight ends at once, and what was recorded stays in " + folder));
+      });
 }
 
 Status Session::OpenRecording(pid_t pid, const Install& install,
