@@ -75,7 +75,7 @@ SUB_LAYERS = {
         'cuda': (),
         'phases': ('numbers',),
         'steps': ('phases', 'numbers'),
-        'stages': ('steps', 'phases', 'cuda', 'numbers'),
+        'stages': ('lines', 'steps', 'phases', 'cuda', 'numbers'),
         'python': ('lines', 'steps', 'numbers'),
         'owners': ('steps', 'phases', 'cuda', 'numbers'),
         'gradients': ('owners', 'steps', 'phases', 'numbers'),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/stages/around_saves.h"
 #include "analysis/stages/between_epochs.h"
 #include "analysis/stages/stage_paint.h"
 #include "analysis/stages/start_up.h"
@@ -150,24 +151,11 @@ class LifeOfProcess {
     Lay(MarksOf(PhaseKind::kCompile), StageKind::kCompile);
     Lay(MarksOf(PhaseKind::kRollout), StageKind::kRollout);
     Lay(MarksOf(PhaseKind::kValidation), StageKind::kValidation);
-    const std::vector<TimeSpan> saves = MarksOf(PhaseKind::kCheckpoint);
-    Lay(UniteSpans(saves, AroundSaves(saves)), StageKind::kCheckpoint);
-  }
-
-  // What a loop does beside a save where it does nothing else that is known: gathering the state,
-  // flushing the file, removing an old one.
-  std::vector<TimeSpan> AroundSaves(const std::vector<TimeSpan>& saves) const {
-    const std::vector<TimeSpan> loading = MarksOf(PhaseKind::kDataLoading);
-    std::vector<TimeSpan> around;
-    for (const StageSpan& stage : stages_) {
-      if (!IsBetween(stage.kind) || NsInside(saves, stage.start_ns, stage.end_ns) == 0) {
-        continue;
-      }
-      // A loader that ends stops its workers, which can take seconds.
-      VisitGaps(loading, stage.start_ns, stage.end_ns,
-                [&](int64_t from_ns, int64_t to_ns) { AddSpan(around, from_ns, to_ns); });
+    saves_ = MarksOf(PhaseKind::kCheckpoint);
+    if (steps_ != nullptr) {
+      Lay(AroundSaves(inputs_, thread_, stages_, saves_), StageKind::kCheckpoint);
     }
-    return around;
+    Lay(saves_, StageKind::kCheckpoint);
   }
 
   // What was found to be of a kind on the thread, by calls, ranges or names.
@@ -210,7 +198,9 @@ class LifeOfProcess {
     std::array<StageTotal, kStageKinds> totals;
     for (const StageSpan& span : spans) {
       StageTotal& total = totals[static_cast<size_t>(span.kind)];
-      ++total.count;
+      // What lies around a save, and is cut off from it, is no checkpoint of its own.
+      total.count +=
+          span.kind != StageKind::kCheckpoint || NsInside(saves_, span.start_ns, span.end_ns) > 0;
       total.total_ns += span.duration_ns();
     }
     CountSteps(totals);
@@ -251,6 +241,7 @@ class LifeOfProcess {
   TimeSpan life_;
   bool has_start_ = false;
   std::vector<StageSpan> stages_;
+  std::vector<TimeSpan> saves_;
 };
 
 // The first process that Python says started in; else none.

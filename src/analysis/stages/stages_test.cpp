@@ -127,6 +127,22 @@ class StagesTest : public ::testing::Test {
     build_.store().processes.end_ns[0] = at_ms * kMs;
   }
 
+  PythonStackId Frame(const char* function, PythonStackId parent = {}) {
+    PythonFramesTable& frames = build_.store().python_frames;
+    PythonStacksTable& stacks = build_.store().python_stacks;
+    frames.Append({.file = build_.Text("/home/u/train.py"), .function = build_.Text(function)});
+    frames.line.back() = 1 + static_cast<uint32_t>(frames.size());
+    stacks.Append({.frame = PythonFrameId::At(frames.size() - 1), .parent = parent});
+    return PythonStackId::At(stacks.size() - 1);
+  }
+  void Look(PythonStackId stack, int64_t from_ms, int64_t to_ms) {  // each 10 ms
+    build_.store().python_samples.Append({.start_ns = from_ms * kMs,
+                                          .end_ns = to_ms * kMs,
+                                          .thread = main_,
+                                          .python_stack = stack,
+                                          .samples = static_cast<uint32_t>(to_ms - from_ms) / 10});
+  }
+
   // Stage -> ms; checks what must always hold.
   std::map<std::string, int64_t> Find() {
     store_ = build_.Build();
@@ -290,6 +306,44 @@ TEST_F(StagesTest, ALoadersEndIsNoPartOfTheSaveBehindIt) {
   const auto ms = Find();
   EXPECT_LE(ms.at("checkpoint"), 300);
   EXPECT_EQ(ms.at("between steps"), 400);
+}
+
+// A metric of 200 ms, which its own function computes, before the function that saves for 60 ms.
+TEST_F(StagesTest, WhatElseTheLoopCallsThereIsNoCheckpoint) {
+  const PythonStackId fit = Frame("fit");
+  const PythonStackId metric = Frame("metric", fit), save = Frame("save", fit);
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 24; ++i) {
+    Look(fit, at_, at_ + 100);
+    Step();
+    if (i % 8 != 7) continue;
+    Look(metric, at_, at_ + 200);
+    Look(save, at_ + 200, at_ + 260);
+    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 220) * kMs, (at_ + 250) * kMs);
+    at_ += 260;
+  }
+  End(at_);
+  const auto ms = Find();
+  EXPECT_NEAR(double(ms.at("checkpoint")), 3 * 60, 20);
+  EXPECT_NEAR(double(ms.at("between steps")), 2 * 200, 20);  // the last one ends the program
+}
+
+// What is cut off from a save is part of its stage, and no other one.
+TEST_F(StagesTest, ACheckpointInPiecesIsCountedOnce) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 24; ++i) {
+    Step();
+    if (i % 8 != 7) continue;
+    build_.Phase(main_, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+                 (at_ + 50) * kMs, (at_ + 200) * kMs);
+    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 250) * kMs, (at_ + 280) * kMs);
+    at_ += 300;
+  }
+  End(at_);
+  Find();
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kCheckpoint)->count, 3u);
 }
 
 TEST_F(StagesTest, WithoutStepsOnlyImportsAreStartUp) {
