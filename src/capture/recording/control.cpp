@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,6 +74,8 @@ bool Control::Stop() {
 }
 
 bool Control::GiveTo(uid_t user, gid_t group) const { return fchown(fd_, user, group) == 0; }
+
+void Control::Touch() const { futimens(fd_, nullptr); }
 
 void Control::Disable() {
   std::atomic_ref<uint32_t>(page_->disable).store(1, std::memory_order_release);

@@ -35,6 +35,9 @@ class Control {
   bool Stop();
   // Lets another user's program map it. False with errno.
   bool GiveTo(uid_t user, gid_t group) const;
+  // Makes its file as if it had changed just now: to other machines, which see no more of this one,
+  // it is recorded yet (LiveFolder::HostElsewhere). Waits for the file system.
+  void Touch() const;
   // Processes that start from now on are not recorded.
   void Disable();
 

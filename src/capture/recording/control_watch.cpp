@@ -8,8 +8,15 @@
 #include <utility>
 
 #include "base/contain.h"
+#include "capture/loop/clock.h"
 
 namespace batchlight::capture {
+namespace {
+
+// A folder in which nothing changed for ten minutes is taken for left (LiveFolder).
+constexpr int64_t kTouchNs = 60'000'000'000;
+
+}  // namespace
 
 ControlWatch::~ControlWatch() {
   if (!thread_.joinable()) return;
@@ -32,7 +39,12 @@ Status ControlWatch::Open(std::function<void()> changed) {
   // The thread inherits the blocked signals of its maker, so it takes none of them.
   return Contain("watching the control page (see `ulimit -u`)", [this] {
     thread_ = std::thread([this, seen = uint32_t{0}]() mutable {
+      int64_t touch_ns = 0;
       while (!ended_) {
+        if (const int64_t now_ns = MonotonicNow(); now_ns >= touch_ns) {
+          control_.Touch();
+          touch_ns = now_ns + kTouchNs;
+        }
         seen = control_.WaitForChange(seen);
         eventfd_write(event_fd_, 1);
       }

@@ -1,4 +1,5 @@
-// Turns changes of the control page (a futex) into events of a loop.
+// Turns changes of the control page (a futex) into events of a loop, and says to other machines
+// that it is in use.
 #pragma once
 
 #include <atomic>
