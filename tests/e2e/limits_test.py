@@ -56,6 +56,13 @@ class Limits(InFolder):
         self.assertLess(int(done.stdout.split()[0]), 200)
         self.assertGreater(count(self.opens("run.batchlight"), "PythonSample"), 200)
 
+    def test_more_captures_than_the_tool_may_have_descriptors(self):
+        done = run("prlimit", "--nofile=80:80", BATCHLIGHT, "profile", "-t", "nvtx", "-c", "nvtx", "-p", "step",
+                   "--capture-range-end=repeat:120", "--export=jsonlines", "-o", "run", FAULT_PROGRAM, "steps", 130,
+                   env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sum(name.endswith(".jsonl") for name in os.listdir(self.folder)), 120)
+
     def test_a_tool_with_hardly_any_descriptor_says_so(self):
         for limit in range(4, 40, 3):
             done = run("sh", "-c", "ulimit -n %d; exec %s profile -f -t nvtx -o run sh -c 'exit 7'"

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace batchlight::capture {
 namespace {
@@ -15,39 +16,44 @@ Status Exchanged(const std::string& path) {
                      "file under its name; it is neither read nor exported");
 }
 
+// A number may be given to another file once its own is gone: where the file system says it, with
+// the time of its birth.
+std::string IdentityOf(int folder, const char* name, int flags) {
+  struct stat info {};
+  if (fstatat(folder, name, &info, flags) != 0) return {};
+  struct statx more {};
+  if (statx(folder, name, flags, STATX_BTIME, &more) != 0) more.stx_btime = {};
+  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) + ":" +
+         std::to_string(more.stx_btime.tv_sec) + "." + std::to_string(more.stx_btime.tv_nsec);
+}
+
 }  // namespace
 
-Result<std::shared_ptr<const SealedRecording>> SealedRecording::Open(const std::string& path,
-                                                                     const std::string& identity) {
-  ASSIGN_OR_RETURN(Folder parent, Folder::OpenParent(path));
-  auto folder = std::make_shared<const Folder>(std::move(parent));
-  const int fd = folder->OpenFile(LastPartOf(path), O_RDWR);
-  auto sealed = std::make_shared<const SealedRecording>(path, std::move(folder), fd);
-  if (fd < 0 && errno != ELOOP && errno != ENOENT && errno != ENXIO) {
-    return InputError("cannot open " + path + ": " + std::strerror(errno));
+SealedRecording::SealedRecording(std::string path, std::shared_ptr<const Folder> folder, int fd)
+    : path_(std::move(path)), folder_(std::move(folder)), fd_(fd) {
+  if (fd_ >= 0) identity_ = IdentityOf(fd_, "", AT_EMPTY_PATH);
+}
+
+Status SealedRecording::Hold() {
+  if (fd_ >= 0 || identity_.empty()) return {};
+  fd_ = folder_->OpenFile(LastPartOf(path_), O_RDWR);
+  if (fd_ < 0 && errno != ELOOP && errno != ENOENT && errno != ENXIO) {
+    return InputError("cannot open " + path_ + ": " + std::strerror(errno));
   }
-  if (fd < 0 || sealed->Identity() != identity) return Exchanged(path);
-  return sealed;
+  if (fd_ >= 0 && IdentityOf(fd_, "", AT_EMPTY_PATH) == identity_) return {};
+  LetGo();
+  return Exchanged(path_);
 }
 
-SealedRecording::~SealedRecording() {
-  if (fd_ >= 0) close(fd_);
-}
-
-std::string SealedRecording::Identity() const {
-  struct stat info {};
-  if (fstat(fd_, &info) != 0) return "unknown";
-  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
+void SealedRecording::LetGo() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 Status SealedRecording::CheckIsNamed() const {
-  struct stat info {
-  }, named{};
-  if (fd_ < 0 || fstat(fd_, &info) != 0) return {};  // Map() says why it is not read
-  const bool is_there =
-      fstatat(folder_->fd(), LastPartOf(path_).c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0;
-  if (is_there && info.st_dev == named.st_dev && info.st_ino == named.st_ino) return {};
-  return Exchanged(path_);
+  if (identity_.empty()) return {};  // Map() says why it is not read
+  const std::string named =
+      IdentityOf(folder_->fd(), LastPartOf(path_).c_str(), AT_SYMLINK_NOFOLLOW);
+  return named == identity_ ? Status() : Exchanged(path_);
 }
 
 Result<MappedFile> SealedRecording::Map() const {

@@ -23,10 +23,10 @@ class SealedRecordingTest : public testing::Test {
     ASSERT_TRUE(WriteWholeFile(base_ + "/other", "precious").ok());
   }
   void TearDown() override { std::filesystem::remove_all(base_); }
-  std::unique_ptr<const SealedRecording> Held() const {
+  std::unique_ptr<SealedRecording> Held() const {
     auto folder = std::make_shared<const Folder>(Folder::Open(base_).value());
-    return std::make_unique<const SealedRecording>(path_, std::move(folder),
-                                                   open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    return std::make_unique<SealedRecording>(path_, std::move(folder),
+                                             open(path_.c_str(), O_RDWR | O_CLOEXEC));
   }
   std::string base_, path_;
 };
@@ -39,18 +39,26 @@ TEST_F(SealedRecordingTest, IsWhatWasSealedWhateverItsNameLeadsTo) {
   EXPECT_EQ(held->CheckIsNamed().exit_code(), 4);
 }
 
-TEST_F(SealedRecordingTest, AnotherProcessOpensNoOther) {
+TEST_F(SealedRecordingTest, NoOtherIsOpened) {
   const auto held = Held();
-  const std::string identity = held->Identity();
-  const auto same = SealedRecording::Open(path_, identity);
-  ASSERT_TRUE(same.ok());
-  EXPECT_EQ(same.value()->Map()->text(), "recorded");
+  held->LetGo();
+  EXPECT_TRUE(held->Hold().ok());
+  EXPECT_EQ(held->Map()->text(), "recorded");
+  const auto folder = std::make_shared<const Folder>(Folder::Open(base_).value());
+  SealedRecording same(path_, folder, held->Identity());  // as another process does
+  ASSERT_TRUE(same.Hold().ok());
+  EXPECT_EQ(same.Map()->text(), "recorded");
+  const auto error = [&](SealedRecording& recording) {
+    recording.LetGo();
+    return recording.Hold().exit_code();
+  };
   std::filesystem::rename(path_, base_ + "/away");
-  EXPECT_EQ(SealedRecording::Open(path_, identity).status().exit_code(), 4);
+  EXPECT_EQ(error(same), 4);
   std::filesystem::create_symlink("away", path_);
-  EXPECT_EQ(SealedRecording::Open(path_, identity).status().exit_code(), 4);
+  EXPECT_EQ(error(same), 4);
   std::filesystem::rename(base_ + "/other", path_);
-  EXPECT_EQ(SealedRecording::Open(path_, identity).status().exit_code(), 4);
+  EXPECT_EQ(error(same), 4);
+  EXPECT_EQ(error(*held), 4);
 }
 
 TEST_F(SealedRecordingTest, WithoutADescriptorItIsNotRead) {

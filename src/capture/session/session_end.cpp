@@ -142,7 +142,8 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
   }
   RETURN_IF_ERROR(Contain("sealing " + path,
                           [&] { return Seal(recording_->live_folder(), path, options).status(); }));
-  sealed_.push_back(std::make_shared<const SealedRecording>(path, output_folder_, held_fd));
+  if (!sealed_.empty()) sealed_.back()->LetGo();
+  sealed_.push_back(std::make_shared<SealedRecording>(path, output_folder_, held_fd));
   commands_->Start(kAfterReportReady, capture_.after_report, path);
   return {};
 }

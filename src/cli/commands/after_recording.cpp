@@ -82,6 +82,7 @@ Status AfterRecording(const capture::SealedRecordings& recordings,
     if (!printed && !of_a_job && options.exports.empty()) continue;
     ProgressLine progress;
     progress.Announce("reading " + path);
+    RETURN_IF_ERROR(sealed->Hold());
     RETURN_IF_ERROR(sealed->CheckIsNamed());
     ASSIGN_OR_RETURN(MappedFile file, sealed->Map());
     ASSIGN_OR_RETURN(const Store store, OpenSealed(std::move(file), path));
@@ -92,6 +93,7 @@ Status AfterRecording(const capture::SealedRecordings& recordings,
                        ExportBeside(store, path, type, options.replace, sealed->folder()));
       files.emplace_back(written, "exported, " + type);
     }
+    if (!last) sealed->LetGo();
     if (!printed) continue;
     if (show) RETURN_IF_ERROR(show(store, files));
     if (options.stats) RETURN_IF_ERROR(PrintDefaultStats(store));

@@ -21,15 +21,20 @@ Status Stop(const std::string& session) {
   RETURN_IF_ERROR(reply.ToStatus());
   capture::CaptureOptions options;
   capture::SealedRecordings recordings;
+  std::shared_ptr<const Folder> folder;
   size_t begin = reply.text.find('\n');
   capture::DecodeAfter(reply.text.substr(0, begin), options);
   while (begin != std::string::npos) {
     const size_t end = reply.text.find('\n', begin + 1);
     const std::string line = reply.text.substr(begin + 1, end - begin - 1);
     const size_t space = line.find(' ');
-    ASSIGN_OR_RETURN(auto sealed,
-                     capture::SealedRecording::Open(line.substr(space + 1), line.substr(0, space)));
-    recordings.push_back(std::move(sealed));
+    const std::string path = line.substr(space + 1);
+    if (!folder) {  // that of all of them
+      ASSIGN_OR_RETURN(Folder parent, Folder::OpenParent(path));
+      folder = std::make_shared<const Folder>(std::move(parent));
+    }
+    recordings.push_back(
+        std::make_shared<capture::SealedRecording>(path, folder, line.substr(0, space)));
     begin = end;
   }
   return AfterRecording(recordings, options, SummaryOn(stdout));
