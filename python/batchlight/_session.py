@@ -4,6 +4,7 @@ joins its session: it loads the library and calls what the library waits for.
 
 The counts lie in a file that is readable at every moment; the tool reads it (`functions`, `lines`)."""
 import atexit
+import contextlib
 import json
 import marshal
 import os
@@ -14,7 +15,7 @@ import tempfile
 
 from ._tool import ToolError, find_tool, output_of
 
-_IDLE = 'echo "$BATCHLIGHT_SESSION_DIR"; echo "$LD_PRELOAD"; exec cat >/dev/null'
+_IDLE = 'echo "$BATCHLIGHT_SESSION_DIR"; echo "$LD_PRELOAD"; read -r end'
 _VARIABLE = "BATCHLIGHT_SESSION_DIR"
 
 _folder = None  # of the session that this process is in
@@ -88,9 +89,10 @@ def _load(folder, library):
 def _end(tool, home, pid):
     if os.getpid() != pid:  # a forked child's exit
         return
-    tool.stdin.close()
-    tool.stdout.close()
-    tool.stderr.close()
+    with contextlib.suppress(OSError):  # it is gone
+        os.write(tool.stdin.fileno(), b"\n")  # a child that lives on holds the pipe's end as well
+    for pipe in (tool.stdin, tool.stdout, tool.stderr):
+        pipe.close()
     try:
         tool.wait(60)
     except subprocess.TimeoutExpired:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -88,6 +89,19 @@ class Region(unittest.TestCase):
             rows = json.loads(run(BATCHLIGHT, "table", "python_functions", "-f", "json", recording).stdout)
             calls = {row["filename:lineno(function)"]: row["ncalls"] for row in rows}
             self.assertEqual(calls[PROGRAM + ":7(fib)"], 177 + 67 + 15)
+
+    def test_a_child_that_lives_on_holds_up_nobody(self):
+        code = ("import os, time\n"
+                "from batchlight import exact\n"
+                "with exact.Profile(): sum(range(10))\n"
+                "if os.fork() == 0:\n"
+                "    os.close(1); os.close(2)\n"
+                "    time.sleep(20)\n"
+                "    os._exit(0)\n")
+        begin = time.monotonic()
+        done = alone(DEBIAN, "-c", code, env=PATHS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertLess(time.monotonic() - begin, 15)
 
     def test_run_prints_as_cprofile_does(self):
         code = ("import batchlight.exact as cProfile\n"
