@@ -36,9 +36,23 @@ std::string WithoutSlashes(std::string path) {
   return path;
 }
 
-// Whether the process has one of the folder's files mapped.
-bool MapsFolder(long pid, const std::string& folder) {
-  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+// proc(5): "Uid:", the real one, and others.
+bool IsOf(uid_t user, const std::string& process) {
+  constexpr std::string_view kUser = "Uid:";
+  std::ifstream status(process + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kUser))
+      return std::strtoul(line.c_str() + kUser.size(), nullptr, 10) == user;
+  }
+  return false;
+}
+
+// Whether the process has one of the folder's files mapped. One that keeps from everybody what it
+// maps (prctl(PR_SET_DUMPABLE)) may have, where it is the user's who records into the folder.
+bool MapsFolder(long pid, const std::string& folder, uid_t user) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  std::ifstream maps(process + "/maps");
+  if (!maps.is_open() && errno == EACCES) return IsOf(user, process);
   for (std::string line; std::getline(maps, line);) {
     if (line.find(folder + "/") != std::string::npos) return true;
   }
@@ -178,7 +192,8 @@ std::string LiveFolder::FindWriter() const {
   const std::string real_path = RealPath();
   for (const std::string& name : ProcessFiles()) {
     const long pid = std::strtol(name.c_str(), nullptr, 10);
-    if (pid > 0 && MapsFolder(pid, real_path)) return "process " + std::to_string(pid);
+    if (pid > 0 && MapsFolder(pid, real_path, folder_.Info().st_uid))
+      return "process " + std::to_string(pid);
   }
   const std::string host = HostElsewhere();
   if (host.empty()) return {};
@@ -221,7 +236,9 @@ std::string LiveFolder::RealPath() const {
   return real_path;
 }
 
-bool LiveFolder::IsMappedBy(pid_t pid) const { return MapsFolder(pid, RealPath()); }
+bool LiveFolder::IsMappedBy(pid_t pid) const {
+  return MapsFolder(pid, RealPath(), folder_.Info().st_uid);
+}
 
 std::vector<std::string> LiveFolder::ProcessFiles() const {
   std::vector<std::string> names = folder_.Names();

@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -116,6 +119,32 @@ TEST_F(LiveFolderTest, WhatTookItsPlaceWhileItWasMadeIsLeftAlone) {
 TEST_F(LiveFolderTest, SaysWhoWritesIntoIt) {
   const LiveFolder folder = LiveFolder::Create(path_, false).value();
   EXPECT_EQ(LiveFolder::Open(path_)->FindWriter(), "the batchlight that records it");
+}
+
+// In a child, as root may look at everybody.
+TEST_F(LiveFolderTest, WhoKeepsWhatItMapsToItselfMayWriteIntoIt) {
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(geteuid() == 0 ? chown(base_.c_str(), kNobody, kNobody) : 0, 0);
+  const pid_t tool = fork();
+  if (tool == 0) {
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);
+    prctl(PR_SET_DUMPABLE, 0);
+    const pid_t program = fork();
+    if (program == 0) {
+      pause();
+      _exit(0);
+    }
+    mkdir(path_.c_str(), 0700);
+    const std::string number = std::to_string(program);
+    close(creat((path_ + "/" + number + ".blp").c_str(), 0600));
+    const bool is_found = LiveFolder::Open(path_)->FindWriter() == "process " + number;
+    kill(program, SIGKILL);
+    waitpid(program, nullptr, 0);
+    _exit(is_found && LiveFolder::Open(path_)->FindWriter().empty() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(tool, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
