@@ -4,14 +4,37 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 namespace batchlight::cli {
 namespace {
 
 constexpr size_t kMostSaid = 4096;
+
+// What ends the tool ends them: a child of a launcher's, as srun, goes on otherwise, with its work
+// on other machines. Ctrl-C reaches them as it does the tool.
+constexpr int kEnding[] = {SIGTERM, SIGHUP};
+std::array<std::atomic<pid_t>, 4096> g_running;  // 0: none
+
+void Exchange(pid_t from, pid_t to) {
+  for (std::atomic<pid_t>& pid : g_running) {
+    pid_t expected = from;
+    if (pid.compare_exchange_strong(expected, to)) return;
+  }
+}
+
+void EndAll(int signal) {
+  for (const std::atomic<pid_t>& pid : g_running) {
+    if (pid != 0) kill(pid, SIGTERM);
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
 void Close(int& fd) {
   if (fd >= 0) close(fd);
@@ -20,7 +43,12 @@ void Close(int& fd) {
 
 }  // namespace
 
-LineChildren::LineChildren() : old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {}
+LineChildren::LineChildren() : old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {
+  for (size_t i = 0; i < std::size(kEnding); ++i) {
+    old_handlers_[i] = std::signal(kEnding[i], EndAll);
+    if (old_handlers_[i] == SIG_IGN) std::signal(kEnding[i], SIG_IGN);  // nohup
+  }
+}
 
 LineChildren::~LineChildren() {
   for (auto& [id, child] : children_) {
@@ -30,8 +58,10 @@ LineChildren::~LineChildren() {
   for (auto& [id, child] : children_) {
     Close(child.output);
     Close(child.error);
+    Exchange(child.pid, 0);
     WaitForChild(child.pid);
   }
+  for (size_t i = 0; i < std::size(kEnding); ++i) std::signal(kEnding[i], old_handlers_[i]);
   std::signal(SIGPIPE, old_pipe_handler_);
 }
 
@@ -54,6 +84,7 @@ Status LineChildren::Start(size_t id, const std::vector<std::string>& words, boo
     for (int* end : {&pipes[0][1], &pipes[1][0], &pipes[2][0]}) Close(*end);
     return UsageError("cannot start " + words[0] + ": " + std::strerror(started.error));
   }
+  Exchange(0, started.pid);
   if (!listens) Close(pipes[0][1]);
   children_[id] = {.pid = started.pid,
                    .input = pipes[0][1],
@@ -116,6 +147,7 @@ bool LineChildren::FindEvent(Event* event) {
     }
     if (!child.ended()) continue;
     Close(child.input);
+    Exchange(child.pid, 0);
     *event = {.id = id,
               .ended = true,
               .line = {},

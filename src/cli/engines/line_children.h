@@ -1,5 +1,5 @@
 // Programs that run beside the tool and write lines, several at a time: whichever speaks next is
-// heard. All have ended when this ends.
+// heard. All have ended when this ends, and are told to when SIGTERM or SIGHUP ends the tool.
 #pragma once
 
 #include <sys/types.h>
@@ -57,6 +57,7 @@ class LineChildren {
 
   std::map<size_t, Running> children_;
   void (*old_pipe_handler_)(int);
+  void (*old_handlers_[2])(int);  // of what ends the tool
 };
 
 }  // namespace batchlight::cli

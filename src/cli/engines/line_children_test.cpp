@@ -1,6 +1,9 @@
 #include "cli/engines/line_children.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -43,6 +46,28 @@ TEST(LineChildren, SaysWhatCannotBeStarted) {
   LineChildren children;
   EXPECT_EQ(children.Start(1, {"/nowhere/srun"}).kind(), ErrorKind::kUsage);
   EXPECT_FALSE(children.any());
+}
+
+TEST(LineChildren, EndsThemWhenItIsEnded) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    int alive[2];
+    ASSERT_EQ(pipe(alive), 0);  // readable once nobody has its other end
+    const pid_t tool = fork();
+    if (tool == 0) {
+      LineChildren children;
+      (void)children.Start(1, {"sh", "-c", "echo runs; exec sleep 1000"});
+      children.Next();
+      raise(signal);
+      _exit(0);
+    }
+    close(alive[1]);
+    int status = 0;
+    waitpid(tool, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+    pollfd end{.fd = alive[0], .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&end, 1, 10'000), 1);
+    close(alive[0]);
+  }
 }
 
 TEST(LineChildren, EndsThem) {
