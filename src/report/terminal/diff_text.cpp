@@ -35,7 +35,7 @@ std::string KindText(const Change& change) {
   if (change.is_rest) return "";
   const ChangeKind kind = change.kind();
   if (kind == ChangeKind::kSlower || kind == ChangeKind::kFaster) {
-    return SignedPercent(change.delta_ns() / change.a_ns);
+    return change.a_ns > 0 ? SignedPercent(change.delta_ns() / change.a_ns) : "";
   }
   return std::string(ChangeKindName(kind));
 }

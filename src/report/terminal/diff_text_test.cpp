@@ -59,6 +59,17 @@ TEST(DiffText, LooksAsItShould) {
   EXPECT_EQ(json["lists"]["operators"]["changes"][0]["change"], "new");
 }
 
+// Own times of operators that overlap are negative.
+TEST(DiffText, NothingIsAPercentageOfNothing) {
+  RunDiff diff;
+  diff.lists.push_back({.key = "operators", .title = "Operators", .whole = "step", .changes = {}});
+  diff.lists[0].changes.push_back({.name = "aten::mm", .a_ns = 0, .b_ns = -12});
+  diff.lists[0].changes.push_back({.name = "aten::mul", .a_ns = -1e-300, .b_ns = 1e10});
+  const std::string text = DiffAsText(diff, {}, {.width = 100}, 8);
+  EXPECT_EQ(text.find("inf"), std::string::npos) << text;
+  EXPECT_EQ(text.find("e+"), std::string::npos) << text;
+}
+
 TEST(DiffText, KernelsHaveNamesThatPeopleRead) {
   const auto run = [](int64_t kernel_ns) {
     StoreBuilder build;
