@@ -241,6 +241,20 @@ class RunTest(unittest.TestCase):
             self.assertIn("dlprof_summary.csv exists", again.stderr)
             self.assertFalse(os.path.exists(os.path.join(folder, "nsys_profile.batchlight")))
 
+    def test_another_recording_under_the_name_of_this_one_is_not_read(self):
+        """As who may write the folder can put it there."""
+        with tempfile.TemporaryDirectory() as folder:
+            exchange = os.path.join(folder, "exchange")
+            pathlib.Path(exchange).write_text(
+                "#!/bin/sh\ncd %s; mv nsys_profile.batchlight away; ln -s %s nsys_profile.batchlight\n"
+                % (folder, ROOT / "tests" / "recordings" / "h200_train.batchlight"))
+            os.chmod(exchange, 0o755)
+            done = dlprof("--nsys_opts=-t none --after-report-ready " + exchange, "--reports=summary",
+                          f"--output_path={folder}", "--", "true")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("is no longer what was recorded", done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(folder, "dlprof_summary.csv")))
+
     def test_what_profile_refuses_is_said_once(self):
         with tempfile.TemporaryDirectory() as folder:
             done = dlprof("--nsys_opts=-t bogus", f"--output_path={folder}", sys.executable, "-V")

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -14,9 +13,9 @@
 
 #include "analysis/dlprof/reports.h"
 #include "analysis/overview/run_overview.h"
-#include "base/child.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "cli/commands/profile_command.h"
 #include "cli/flags/command.h"
 #include "cli/flags/flags.h"
 #include "cli/flags/parse_error.h"
@@ -80,33 +79,6 @@ std::string Trimmed(double seconds) {
   std::ostringstream text;
   text << seconds;
   return text.str();
-}
-
-// Runs `batchlight profile` on the program; its exit status becomes ours. "" if it failed.
-Result<std::string> Record(const DlprofOptions& options, const std::vector<std::string>& program,
-                           int* exit_code) {
-  const std::string base = options.output_path + "/" + options.nsys_base_name;
-  std::vector<std::string> words = {"batchlight", "profile"};
-  for (const std::string& word : Words(options.nsys_opts)) words.push_back(word);
-  words.insert(words.end(), {"-f", options.force ? "true" : "false", "-o", base});
-  if (options.mode == "pytorch") words.push_back("--pytorch=functions-trace,autograd-shapes-nvtx");
-  if (options.delay_s > 0) words.insert(words.end(), {"-y", Trimmed(options.delay_s)});
-  if (options.duration_s > 0) words.insert(words.end(), {"-d", Trimmed(options.duration_s)});
-  words.push_back("--");
-  words.insert(words.end(), program.begin(), program.end());
-  std::fflush(nullptr);
-  const Child child = StartChild({.words = words, .path = "/proc/self/exe"});
-  if (child.error != 0) {
-    return InputError(std::string("cannot start batchlight profile: ") +
-                      std::strerror(child.error));
-  }
-  *exit_code = ShellExitCode(WaitForChild(child.pid));
-  const std::string recording = base + ".batchlight";
-  if (!FileExists(recording) && *exit_code != 0) return std::string();  // profile has said why
-  if (!FileExists(recording)) {
-    return Status::Error(ErrorKind::kInput, "nothing was recorded: " + recording + " is not there");
-  }
-  return recording;
 }
 
 Status CheckNames(const std::vector<std::string>& names, const std::vector<std::string_view>& known,
@@ -295,6 +267,58 @@ Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
   return WriteEventFiles(options, overview, models.front().second);
 }
 
+Status Report(const DlprofOptions& options, const std::string& input, const Store& store) {
+  if (!options.Quiet()) SayReadingNotes(input, store);
+  MeasureOptions wanted;
+  wanted.steps.key = options.key_op.empty() ? options.key_node : options.key_op;
+  wanted.steps.first_step = options.iter_start;
+  wanted.steps.last_step = options.iter_stop;
+  const RunOverview overview = BuildOverview(store, wanted);
+  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
+  RETURN_IF_ERROR(WriteReports(options, overview));
+  return PrintFindings(options, overview.findings);
+}
+
+// What `batchlight profile` is to be told.
+std::vector<std::string> WordsOfProfile(const DlprofOptions& options,
+                                        const std::vector<std::string>& program) {
+  std::vector<std::string> words = Words(options.nsys_opts);
+  words.insert(words.end(), {"-f", options.force ? "true" : "false", "-o",
+                             options.output_path + "/" + options.nsys_base_name});
+  if (options.mode == "pytorch") words.push_back("--pytorch=functions-trace,autograd-shapes-nvtx");
+  if (options.delay_s > 0) words.insert(words.end(), {"-y", Trimmed(options.delay_s)});
+  if (options.duration_s > 0) words.insert(words.end(), {"-d", Trimmed(options.duration_s)});
+  words.push_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+// Runs the program as `batchlight profile` does, whose exit code becomes ours, and reports on what
+// was sealed.
+Status RecordAndReport(const DlprofOptions& options, const std::vector<std::string>& program,
+                       Outcome& outcome) {
+  ASSIGN_OR_RETURN(const ParsedFlags flags,
+                   ParsedFlags::Parse(Verb::kProfile, WordsOfProfile(options, program)));
+  ASSIGN_OR_RETURN(const ProfileOptions profile, MakeProfileOptions(flags));
+  bool is_shown = false;
+  Status reported;
+  const auto show = [&](const Store& store, const WrittenFiles& files) {
+    is_shown = true;
+    RETURN_IF_ERROR(SummaryOn(stderr)(store, files));
+    const std::string& recording = files.front().first;
+    reported = Report(options, recording, store);
+    if (reported.ok()) return Status();
+    reported = Status::Error(reported.kind(), reported.message() +
+                                                  "; the recording is there: report on it with " +
+                                                  "--nsys_database=" + recording);
+    return Status();
+  };
+  RunSession(profile, show, capture::Inherits::kOutput, outcome, Shows::kEachRank);
+  RETURN_IF_ERROR(outcome.status);
+  if (is_shown || outcome.exit_code != 0) return reported;
+  return InputError("no reports: there is no recording of this run to read");
+}
+
 Status Run(const DlprofOptions& options, const std::vector<std::string>& program,
            Outcome& outcome) {
   RETURN_IF_ERROR(CheckOptions(options));
@@ -302,28 +326,12 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
     RETURN_IF_ERROR(ReportWriter(options, domain).CheckFree());
   }
   if (options.domains.empty()) RETURN_IF_ERROR(ReportWriter(options, "").CheckFree());
-  std::string input = options.nsys_database;
-  if (input.empty()) {
+  if (options.nsys_database.empty()) {
     if (program.empty()) return UsageError("nothing to do: give a program, or --nsys_database");
-    ASSIGN_OR_RETURN(input, Record(options, program, &outcome.exit_code));
-    if (input.empty()) return {};
+    return RecordAndReport(options, program, outcome);
   }
-  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
-  if (!options.Quiet()) SayReadingNotes(input, store);
-  MeasureOptions wanted;
-  wanted.steps.key = options.key_op.empty() ? options.key_node : options.key_op;
-  wanted.steps.first_step = options.iter_start;
-  wanted.steps.last_step = options.iter_stop;
-  const RunOverview overview = BuildOverview(store, wanted);
-  const Status there = CheckStepsAreThere(input, overview.steps);
-  const Status written = there.ok() ? WriteReports(options, overview) : there;
-  if (!written.ok() && options.nsys_database.empty()) {
-    return Status::Error(written.kind(), written.message() +
-                                             "; the recording is there: report on it with " +
-                                             "--nsys_database=" + input);
-  }
-  RETURN_IF_ERROR(written);
-  return PrintFindings(options, overview.findings);
+  ASSIGN_OR_RETURN(const Store store, OpenInput(options.nsys_database));
+  return Report(options, options.nsys_database, store);
 }
 
 void AddOptions(const Command& command, DlprofOptions* options) {

@@ -131,7 +131,7 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
 void Say(const std::string& line) { SayLine("batchlight: " + line); }
 
 void RunSession(const ProfileOptions& options, const ShowRecording& show, capture::Inherits keeps,
-                Outcome& outcome) {
+                Outcome& outcome, Shows who) {
   capture::SessionOptions wanted = options.session;
   std::vector<std::string> notices = WithoutEffectNotices(options.without_effect);
   outcome.status = CheckExports(wanted.capture, notices);
@@ -174,10 +174,11 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
   ReportSealing(end, outcome);
   const int lowest = static_cast<int>(options.ranks.Lowest());
   const int rank = LaunchedRank().value_or(lowest);
-  if (rank > lowest) SayRecorded(rank, lowest, end.recordings);
+  const bool another_shows = rank > lowest && who == Shows::kLowestRank;
+  if (another_shows) SayRecorded(rank, lowest, end.recordings);
   const Status status = Contain("reading what was recorded", [&] {
     RETURN_IF_ERROR(BecomeReader(options.session.run_as, end.recordings));
-    return AfterRecording(end.recordings, end.capture, rank > lowest ? ShowRecording() : show);
+    return AfterRecording(end.recordings, end.capture, another_shows ? ShowRecording() : show);
   });
   if (!status.ok()) {
     const bool is_there = !end.recordings.empty() && end.recordings.back()->CheckIsNamed().ok();
