@@ -45,6 +45,10 @@ constexpr uint32_t kMostInlinedLevels = 64;
 // recorder's 512 frames have their place.
 constexpr uint32_t kDeepest = 1400;
 
+// A recording names a place once and comes there as often as it likes: of rows that it stands for
+// without having them there are at most so many. Real ones have a few for each of their own.
+size_t MostRowsInside(size_t own) { return 1'000'000 + 16 * own; }
+
 using Names = std::vector<StringId>;  // by level - 1
 using Places = std::map<uint64_t, Names>;
 
@@ -69,6 +73,7 @@ using FramesInside = std::vector<std::vector<NativeFrameId>>;
 FramesInside MakeFrames(const std::map<std::pair<StringId, StringId>, Places>& modules,
                         Store& store) {
   NativeFramesTable& frames = store.native_frames;
+  const size_t most = frames.size() + MostRowsInside(frames.size());
   FramesInside inside(frames.size());
   for (size_t row = 0; row < inside.size(); ++row) {
     if (frames.module[row].IsNone()) continue;
@@ -79,7 +84,7 @@ FramesInside MakeFrames(const std::map<std::pair<StringId, StringId>, Places>& m
     const auto names = places->second.find(frames.address[row]);
     if (names == places->second.end()) continue;
     for (const StringId name : names->second) {
-      if (name.IsNone()) continue;
+      if (name.IsNone() || frames.size() >= most) continue;
       inside[row].push_back(NativeFrameId::At(frames.size()));
       frames.Append({.module = frames.module[row],
                      .address = frames.address[row],
@@ -97,6 +102,8 @@ void AddInlinedFrames(std::span<const Fragment> fragments, std::span<const Fragm
   const auto modules = InlinedPlaces(fragments, maps);
   if (modules.empty()) return;
   const FramesInside inside = MakeFrames(modules, store);
+  const size_t most = MostRowsInside(store.native_stacks.size());
+  size_t added = 0;
   NativeStacksTable stacks;
   std::vector<uint32_t> depths;    // by row of `stacks`
   std::vector<uint32_t> new_rows;  // the innermost of what a row became
@@ -113,7 +120,9 @@ void AddInlinedFrames(std::span<const Fragment> fragments, std::span<const Fragm
         add(stack.frame, known ? NativeStackId{new_rows[stack.parent.row()]} : NativeStackId());
     if (!stack.frame.IsNone() && stack.frame.row() < inside.size()) {
       for (const NativeFrameId frame : inside[stack.frame.row()]) {
-        if (depths.back() < kDeepest) at = add(frame, at);
+        if (depths.back() >= kDeepest || added == most) break;
+        at = add(frame, at);
+        ++added;
       }
     }
     new_rows.push_back(at.value);
