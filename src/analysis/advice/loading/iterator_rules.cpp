@@ -30,14 +30,18 @@ bool IsOfIterator(const Store& store, const PythonFramesRow& frame) {
   return IsSampler(store, frame) || IsOfWorkers(store, frame);
 }
 
+// Of several loaders: what most of the steps' time went to.
 bool HasWorkers(const RunMeasures& run, const ProcessSteps& main) {
   const PhaseCallsTable& phases = run.store->phase_calls;
+  StepLookup lookup(&main);
+  double of_workers_ns = 0;  // more than of the others
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == main.thread) {
-      return !IsSingleProcess(run.store->Text(phases.name[row]));
-    }
+    if (phases.phase[row] != Phase::kDataLoaderNext || phases.thread[row] != main.thread) continue;
+    if (!lookup.IsSteadyAt(phases.start_ns[row])) continue;
+    const double ns = double(phases.end_ns[row]) - double(phases.start_ns[row]);
+    of_workers_ns += IsSingleProcess(run.store->Text(phases.name[row])) ? -ns : ns;
   }
-  return false;
+  return of_workers_ns > 0;
 }
 
 double IteratorsPerStep(const RunMeasures& run, const ProcessSteps& main) {

@@ -278,9 +278,10 @@ TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {
 }
 
 // Steps of 10 ms that get a batch in 6 ms: 4 ms of that in `inner` of `file`. `every` steps make an
-// iterator of their loader.
+// iterator of their loader. Before it another loader, of the kind `brief`, gives a batch at once.
 std::vector<Finding> FindingsOfIterators(int every, const char* file, const char* inner,
-                                         const char* kind = "_SingleProcess") {
+                                         const char* kind = "_SingleProcess",
+                                         const char* brief = nullptr) {
   StoreBuilder build;
   const PythonStackId stack = CalledBy("train", 91, file, inner, build);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
@@ -289,9 +290,13 @@ std::vector<Finding> FindingsOfIterators(int every, const char* file, const char
     if (i % every == 0) {
       build.Phase(thread, Phase::kDataLoaderInit, "DataLoader.__iter__", t, t + 100'000);
     }
-    build.Phase(thread, Phase::kDataLoaderNext,
-                "enumerate(DataLoader)#" + std::string(kind) + "DataLoaderIter.__next__",
-                t + 100'000, t + 6 * kMs);
+    const auto next = [&](const char* of, int64_t begin, int64_t end) {
+      build.Phase(thread, Phase::kDataLoaderNext,
+                  "enumerate(DataLoader)#" + std::string(of) + "DataLoaderIter.__next__", begin,
+                  end);
+    };
+    if (brief != nullptr) next(brief, t + 100'000, t + 200'000);
+    next(kind, t + 200'000, t + 6 * kMs);
     build.Operator(thread, "aten::mm", t + 6 * kMs, t + 10 * kMs - 2000);
     build.store().python_samples.Append({.start_ns = t + kMs,
                                          .end_ns = t + 5 * kMs,
@@ -337,6 +342,13 @@ TEST(DataRules, AnIteratorWithWorkersOfEveryStepIsToBeKept) {
   EXPECT_EQ(
       FindRule(FindingsOfIterators(10, kLoader, kGet, "_MultiProcessing"), "loader-iterators"),
       nullptr);
+}
+
+TEST(DataRules, OfSeveralLoadersTheOneThatTakesLongestIsMeant) {
+  constexpr char kLoader[] = "/usr/lib/python3/dist-packages/torch/utils/data/dataloader.py";
+  const auto findings = FindingsOfIterators(1, kLoader, "_MultiProcessingDataLoaderIter._get_data",
+                                            "_MultiProcessing", "_SingleProcess");
+  EXPECT_NE(FindRule(findings, "loader-iterators"), nullptr);
 }
 
 // Tokens made in collate_fn are the same in every epoch.
