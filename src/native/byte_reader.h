@@ -39,9 +39,11 @@ class ByteReader {
     return value;
   }
 
+  // Numbers that are longer than any of 64 bits has to be, with some padding, fail.
   uint64_t Uleb() {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
+      if (shift > kMostShift) Fail();
       const auto byte = Read<uint8_t>();
       if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
       if ((byte & 0x80) == 0 || !ok_) return value;
@@ -51,6 +53,7 @@ class ByteReader {
   int64_t Sleb() {
     uint64_t value = 0;
     for (unsigned shift = 0;;) {
+      if (shift > kMostShift) Fail();
       const auto byte = Read<uint8_t>();
       if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
       shift += 7;
@@ -65,6 +68,8 @@ class ByteReader {
   uint64_t Pointer(uint8_t encoding, uint64_t data_base);
 
  private:
+  static constexpr unsigned kMostShift = 7 * 15;
+
   void Fail() {
     ok_ = false;
     place_ = bytes_.size();

@@ -193,7 +193,8 @@ bool DwarfInfo::ReadFirstEntry(const DwarfUnit& unit, DwarfEntry* entry) const {
   const DwarfAbbreviations table(From(sections_.abbreviations, unit.abbreviations), unit, code,
                                  work_);
   const auto* const abbreviation = table.Find(code);
-  return abbreviation != nullptr && ReadEntry(unit, table, *abbreviation, reader, entry);
+  return abbreviation != nullptr && ReadEntry(unit, table, *abbreviation, reader, entry) &&
+         work_.Take(reader.place());
 }
 
 void DwarfInfo::ReadBases(DwarfUnit& unit) const {
@@ -265,8 +266,10 @@ bool DwarfInfo::EntryAt(uint64_t place, DwarfEntry* entry) {
   if (unit == nullptr) return false;
   const auto table = AbbreviationsOf(*unit);
   ByteReader reader = ReaderAt(*unit, place);
+  const size_t begin = reader.place();
   const auto* const abbreviation = table->Find(reader.Uleb());
-  return abbreviation != nullptr && ReadEntry(*unit, *table, *abbreviation, reader, entry);
+  return abbreviation != nullptr && ReadEntry(*unit, *table, *abbreviation, reader, entry) &&
+         work_.Take(reader.place() - begin);  // its texts may be long
 }
 
 uint64_t DwarfInfo::AddressAt(const DwarfUnit& unit, uint64_t index) const {

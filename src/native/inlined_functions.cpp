@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "native/dwarf_names.h"
 #include "native/dwarf_unit.h"
@@ -24,7 +25,8 @@ class Finder {
         places_(places),
         found_(found),
         names_(info),
-        is_done_(places.size()) {}
+        is_done_(places.size()),
+        last_in_(places.size()) {}
 
   void Run() {
     found_.calls.resize(places_.size());
@@ -69,7 +71,9 @@ class Finder {
   std::span<const uint64_t> places_;
   InlinedFunctions& found_;
   DwarfNames names_;
-  std::vector<bool> is_done_;  // by place
+  std::vector<bool> is_done_;      // by place
+  std::vector<uint64_t> last_in_;  // by place: serial number of the entry that it was found in
+  uint64_t serial_ = 0;
   std::vector<Level> levels_;
   std::vector<uint32_t> lying_in_;
 };
@@ -79,6 +83,7 @@ std::vector<uint32_t> Finder::In(const DwarfUnit& unit, const DwarfEntry& entry,
                                  Numbers candidates) {
   std::vector<uint32_t> in;
   size_t stretches = 0;
+  ++serial_;
   info_.VisitRanges(unit, entry, [&](uint64_t begin, uint64_t end) {
     if (begin < kFirstCode || end <= begin) return;
     const auto place_before = [&](uint32_t number, uint64_t address) {
@@ -87,13 +92,12 @@ std::vector<uint32_t> Finder::In(const DwarfUnit& unit, const DwarfEntry& entry,
     const auto from = std::lower_bound(candidates.begin(), candidates.end(), begin, place_before);
     const auto to = std::lower_bound(from, candidates.end(), end, place_before);
     if (from == to || !work_.Take(static_cast<uint64_t>(to - from))) return;
-    in.insert(in.end(), from, to);
     ++stretches;
+    for (const uint32_t number : std::span(from, to)) {
+      if (std::exchange(last_in_[number], serial_) != serial_) in.push_back(number);
+    }
   });
-  if (stretches > 1) {
-    std::sort(in.begin(), in.end());
-    in.erase(std::unique(in.begin(), in.end()), in.end());
-  }
+  if (stretches > 1) std::sort(in.begin(), in.end());
   return in;
 }
 

@@ -3,8 +3,10 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zstd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -358,6 +360,57 @@ TEST_F(InlinedFunctionsTest, SectionsPackedByZstdAreRead) {
 }
 
 // Bytes of all sections that are read, changed at random.
+std::string Repeated(const std::string& bytes, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i) all += bytes;
+  return all;
+}
+
+// Units that all read one table, whose first number has no end.
+TEST_F(InlinedFunctionsTest, NumbersWithoutAnEndAreReadNoFurther) {
+  ASSERT_TRUE(Compile(kC, "-O1"));
+  std::ofstream(Path("abbrev")) << std::string(8 << 20, '\x80');
+  std::ofstream(Path("info")) << Repeated(std::string("\x08\0\0\0\4\0\0\0\0\0\x08\1", 12), 1 << 16);
+  ASSERT_TRUE(Run("cd " + folder_.string() +
+                  " && objcopy --add-section .debug_abbrev=abbrev --add-section .debug_info=info "
+                  "program hostile"));
+  const auto file = Open("hostile");
+  ASSERT_NE(file, nullptr);
+  DwarfBudget budget;
+  const auto begin = std::chrono::steady_clock::now();
+  const InlinedFunctions found = FindInlinedFunctions(*file, nullptr, PlacesOf(*file), budget);
+  EXPECT_TRUE(found.names.empty());
+  // Half a terabyte took minutes.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+// 1 = a unit with ranges; all of them cover all of the code.
+TEST_F(InlinedFunctionsTest, RangesThatLieOnEachOtherTakeNoMemory) {
+  ASSERT_TRUE(Compile(kC, "-O1"));
+  const std::string range("\x10\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0", 16);
+  std::ofstream(Path("ranges")) << Repeated(range, 1 << 20) << std::string(16, '\0');
+  std::ofstream(Path("abbrev")) << std::string("\1\x11\0\x55\x17\x11\1\0\0\0", 10);
+  std::ofstream(Path("info")) << std::string("\x14\0\0\0\4\0\0\0\0\0\x08\1", 12)
+                              << std::string(12, '\0');
+  ASSERT_TRUE(Run("cd " + folder_.string() +
+                  " && objcopy --add-section .debug_abbrev=abbrev --add-section .debug_info=info "
+                  "--add-section .debug_ranges=ranges program hostile"));
+  const auto file = Open("hostile");
+  ASSERT_NE(file, nullptr);
+  std::vector<uint64_t> places = PlacesOf(*file);
+  ASSERT_GE(places.size(), 100u);
+  places.resize(100);
+  DwarfBudget budget;
+  const auto most_kib = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const auto before_kib = most_kib();
+  FindInlinedFunctions(*file, nullptr, places, budget);
+  EXPECT_LT(most_kib() - before_kib, 150 << 10);
+}
+
 TEST_F(InlinedFunctionsTest, ChangedFilesAreReadToAnEnd) {
   for (const char* flags : {"-O2 -gdwarf-5", "-O2 -gdwarf-4", "-O2 -gdwarf-5 -gz=zlib"}) {
     if (!Compile(kC, flags)) GTEST_SKIP() << "no compiler";
