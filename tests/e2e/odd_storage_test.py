@@ -237,35 +237,48 @@ class AServedFileSystem(Served):
         self.assertEqual(tool.returncode, 0, error)
         self.assertTrue(os.path.exists(self.path("behind/run.batchlight")), error)
 
-    def ended(self, *signals):
-        """The exit code and the words of a tool whose program, which maps no file there, stops the server and ends."""
-        ran = self.path("ran%d" % signals[0])
+    def with_ended_program(self, **options):
+        """A tool whose program, which maps no file there, has stopped the server and ended with 7."""
+        ran = self.path("ran")
         tool = self.begin("profile", "-f", "-t", "none", "--pytorch=none", "-o", "disk/run", "env", "-u",
                           "LD_PRELOAD", "sh", "-c", "sleep 2; kill -STOP %d; echo > %s; exit 7" % (self.server.pid, ran),
-                          stderr=subprocess.PIPE)
+                          stderr=subprocess.PIPE, **options)
         self.until(lambda: os.path.exists(ran), "the program does not run")
-        time.sleep(1)
-        for number in signals:
+        os.remove(ran)
+        return tool
+
+    def expect_end(self, tool, ask):
+        for _ in range(2):
+            time.sleep(2)  # the tool waits for the server, and so long that it is held up
             self.assertIsNone(tool.poll())
-            tool.send_signal(number)
-            time.sleep(2)
+            ask()
         try:
             _, error = tool.communicate(timeout=LONG_S)
         finally:
             self.server.send_signal(signal.SIGCONT)
-        return tool.returncode, error
+        self.assertEqual(tool.returncode, 7, error)
+        self.assertIn("what was recorded stays in disk/run.batchlight.live", error)
 
     def test_who_asks_twice_ends_a_tool_that_cannot_seal(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            code, error = self.ended(number, number)
-            self.assertEqual(code, 7, error)
-            self.assertIn("what was recorded stays in disk/run.batchlight.live", error)
-            live = self.path("behind/run.batchlight.live")
-            self.assertTrue(os.path.exists(live))
+            tool = self.with_ended_program()
+            self.expect_end(tool, lambda: tool.send_signal(number))
             # What holds its files yet ends as well.
             self.until(lambda: "made disk/run.batchlight" in self.batchlight("clean", "disk").stdout,
                        "no recording can be made of it")
             os.remove(self.path("behind/run.batchlight"))
+
+    def test_keys_end_a_tool_that_cannot_seal(self):
+        main, other = pty.openpty()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(other, termios.TIOCSCTTY, 0)
+
+        tool = self.with_ended_program(stdin=other, pass_fds=(other,), preexec_fn=take_terminal)
+        self.expect_end(tool, lambda: os.write(main, b"\x03"))
+        for fd in (main, other):
+            os.close(fd)
 
     def test_a_timeline_whose_recording_is_silent_can_be_ended(self):
         shutil.copy(os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight"),

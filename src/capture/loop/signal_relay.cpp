@@ -295,9 +295,11 @@ bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
     if (waiting.for_starter && !WitnessTells(waiting)) PassOn(waiting);
   }
   waiting_.clear();
+  const bool had_terminal =
+      shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_) || had_terminal_;
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
-  witness_.End();
-  return shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_) || had_terminal_;
+  witness_.End();  // it maps what the tool does, and its end may wait for a file system
+  return had_terminal;
 }
 
 void SignalRelay::ProgramStopped(int stop_signal) {
