@@ -387,6 +387,14 @@ class Timeline(unittest.TestCase):
         self.show(0, USUAL)
         self.assertEqual(self.browser.text('.status'), '')
 
+    def test_what_a_search_had_to_say_is_over_with_the_next(self):
+        self.browser.type('.search', 'step 99')
+        self.press('Enter')
+        self.wait('return document.querySelector(".warning") !== null')
+        self.browser.type('.search', 'gelu')
+        self.assertEqual(self.browser.run('return document.querySelectorAll(".warning").length'), 0)
+        self.assertEqual(self.browser.text('.status'), '')
+
     # --- a file with a part of a run ---
 
     HOLDS = 'it holds steps 2 to 9. batchlight view made_up.batchlight shows all.'

@@ -79,6 +79,11 @@ export class App {
       longest: (wanted, run) => void this.actions.find.longest(wanted, 0, [run]),
       leave: () => this.stage.region.focus(),
       show: () => this.dock.show("search"),
+      // What the search before had to say is over.
+      typed: () => {
+        this.unwarn("place");
+        this.say("");
+      },
       step: (number) => this.address.goToStep(number),
     });
     this.range = new RangePanel(model, (span) => {

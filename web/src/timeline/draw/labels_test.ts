@@ -49,6 +49,9 @@ test("labels never lie on each other", () => {
   assert.deepEqual(apart([label(0, 40), label(44, 40), label(48, 40), label(100, 40)], 8, 140),
     [true, false, true, true]);
   assert.deepEqual(apart([label(0, 40), label(100, 41)], 8, 140), [true, false]);
+  // A long step after a short one has its own name.
+  assert.deepEqual(apart([label(0, 40), label(100, 40), label(110, 40), label(400, 40)], 8, 500),
+    [true, false, true, true]);
   // Uneven steps, wide numbers: whatever is drawn is apart.
   let seed = 1;
   const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;

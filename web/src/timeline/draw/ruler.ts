@@ -17,18 +17,25 @@ export function ticks(from: number, to: number, distance: number): number[] {
   return found;
 }
 
-// Which labels of a line can be drawn whole: of two that touch the first, and none beyond `end`.
-// `x` ascends.
+// Which labels of a line can be drawn whole, none beyond `end`. Those that end before the next
+// one's place come first: what stands at a long stretch is its own name. Of others that touch the
+// first. `x` ascends.
 export function apart(labels: readonly {
   x: number;
   width: number
 }[], gap: number, end: number): boolean[] {
+  const behind = labels.map(({x, width}) => x + width + gap);
+  const shown = labels.map(({x, width}, i) => x + width <= end && !(behind[i] > labels[i + 1]?.x));
   let taken = -Infinity;
-  return labels.map(({x, width}) => {
-    if (x < taken || x + width > end) return false;
-    taken = x + width + gap;
-    return true;
+  let next = 0;  // the first that is shown from here on
+  labels.forEach(({x, width}, i) => {
+    next = Math.max(next, i);
+    while (next < labels.length && !shown[next]) ++next;
+    if (!shown[i] && x + width <= end && x >= taken && !(behind[i] > labels[next]?.x))
+      shown[i] = true;
+    if (shown[i]) taken = behind[i];
   });
+  return shown;
 }
 
 const kUnits: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];

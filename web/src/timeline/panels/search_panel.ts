@@ -11,7 +11,8 @@ export interface SearchActions {
   next(wanted: Wanted, direction: 1|- 1, run?: RunView): void;
   longest(wanted: Wanted, run: RunView): void;
   leave(): void;
-  show(): void;  // the panel
+  show(): void;   // the panel
+  typed(): void;  // something else than before
   step(number: number): void;
 }
 
@@ -44,6 +45,7 @@ export class SearchPanel {
       spellcheck: "false",
     });
     this.input.addEventListener("input", () => {
+      this.actions.typed();
       clearTimeout(this.timer);
       this.timer = window.setTimeout(() => void this.find(), kSettleMs);
     });

@@ -58,13 +58,8 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
   }
   const begins = labels.map(({x}) => Math.round(x - 4));
   // The step that began before stays named until the next one's name needs its place.
-  const [first, next] = labels;
-  if (first && first.x < 4) first.x = 4;
-  const hidden = next && next.x < first.x + first.width + kLabelGap ? 1 : 0;
-  const shown = [
-    ...labels.slice(0, hidden).map(() => false),
-    ...apart(labels.slice(hidden), kLabelGap, view.width)
-  ];
+  if (labels[0]?.x < 4) labels[0].x = 4;
+  const shown = apart(labels, kLabelGap, view.width);
   labels.forEach(({text, x}, i) => {
     // The line of a step without a name would go through another's name.
     const height = shown[i] ? kRulerHeight / 2 : kShortTick;
