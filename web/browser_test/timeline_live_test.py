@@ -68,6 +68,23 @@ class Live(unittest.TestCase):
         self.browser.open_url(self.url.split('#')[0])  # loaded again: the session has the token
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
 
+    def test_what_a_counter_was_at_a_moment(self):
+        self.serve(20)
+        x, y = self.wait('const {stage, model} = batchlightTimeline.app; const {top, left} = document.querySelector(".over").getBoundingClientRect();'
+                         'const lane = stage.lanes.find(({block, depth}) => block.track.kind === "memory" && depth === 0);'
+                         'return lane && [left + model.view.width / 2, top + lane.y + lane.height / 2]')
+        self.browser.click_at(x, y)
+        self.assertRegex(self.browser.text('.event-panel'), r'(?s)Memory, weights.*256 MiB at [\d.]+ ms.*Memory')
+        self.assertRegex(self.browser.text('.status'), r'^Memory, weights, 256 MiB at [\d.]+ ms$')
+        self.assertRegex(self.browser.run('return document.querySelector(".tooltip").innerText'), r'^Memory, weights\s+256 MiB at')
+        self.assertEqual(self.browser.run('const {mark} = batchlightTimeline.app.model; return mark.to - mark.from'), 0)
+        self.browser.keys('Escape')
+        self.assertNotIn('256 MiB', self.browser.text('.event-panel'))
+        self.browser.run('const {model, search} = batchlightTimeline.app; model.fold(model.tracks.find(({kind}) => kind === "gpu"), false); search.set("weights")')
+        self.wait('return /Values over time: Memory/.test(document.querySelector(".search-panel")?.innerText)')
+        self.browser.click('.search-panel button')
+        self.wait('return batchlightTimeline.app.stage.lanes.some(({block}) => block.track.kind === "memory")')
+
     def test_a_growing_run_is_followed(self):
         self.serve(20)
         self.tell('growing yes')

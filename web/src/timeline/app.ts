@@ -30,7 +30,7 @@ import {Stage} from "./stage/stage";
 import {Tooltip} from "./stage/tooltip";
 import {isPart} from "./state/held";
 import type {RunView} from "./state/model";
-import {headOf, lossesOf, placeOf} from "./state/places";
+import {headOf, lossesOf, placeOf, readingText} from "./state/places";
 import type {Span} from "./state/viewport";
 import {framed, lengthOf} from "./state/viewport";
 import {Model} from "./state/model";
@@ -85,6 +85,7 @@ export class App {
         this.say("");
       },
       step: (number) => this.address.goToStep(number),
+      lane: (id) => this.actions.showTrack(id, 0),
     });
     this.range = new RangePanel(model, (span) => {
       const {from, to} = this.motion.goal;
@@ -98,7 +99,8 @@ export class App {
     this.pointer = new Pointer(model, this.stage, this.motion, {
       select: (x, y) => this.actions.selectAt(x, y),
       frame: () => this.actions.frame(),
-      hover: (x, y, event) => tooltip.show(event ? this.stage.hitAt(x, y) : null, event),
+      hover: (x, y, event) => tooltip.show(
+        event ? this.stage.hitAt(x, y) : null, event, event ? this.stage.readingAt(x, y) : null),
     });
     new Keyboard(this);
     this.build(tooltip.element);
@@ -197,7 +199,7 @@ export class App {
   private listen(): void {
     const {model} = this;
     model.listen((change) => {
-      if (change === "selection" && model.selected) {
+      if (change === "selection" && (model.selected || model.reading)) {
         this.dock.show("event", this.embedded);
         this.tell();
       }
@@ -227,7 +229,9 @@ export class App {
 
   // The selected event in words, for who does not see it.
   private tell(): void {
-    const {run, event} = this.model.selected!;
+    const {selected, reading} = this.model;
+    if (!selected) return this.say(reading ? readingText(this.model, reading).join(", ") : "");
+    const {run, event} = selected;
     const step = event.step ? `, step ${event.step.number}` : "";
     const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);
     this.say(`${called}, ${time(event.to - event.from)}, at ${time(event.from)}${step}, ${

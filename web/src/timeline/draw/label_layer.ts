@@ -1,10 +1,10 @@
 // Names in the boxes, and lines over boxes of idle time: they are told apart without colours too.
+import {counterText} from "../data/counter";
 import type {Items} from "../data/items";
 import {stepNumber} from "../data/steps";
 import type {Lane} from "../state/layout";
 import type {RunView} from "../state/model";
 import type {Box} from "./strip_canvas";
-import {bytes, significant} from "../../format";
 import {kLeastLabelled, fitted, visiblePart} from "./labels";
 
 const kPad = 4;
@@ -19,11 +19,6 @@ function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|u
     if (number !== undefined) return `step ${number}`;
   }
   return run.names.label(items.name[item]);
-}
-
-function measured({unit, max}: {unit: string; max: number}): string {
-  if (!unit.startsWith("bytes")) return significant(max);
-  return bytes(max) + unit.slice("bytes".length);
 }
 
 export class LabelLayer {
@@ -62,7 +57,7 @@ export class LabelLayer {
     for (const {block, depth, y, top} of lanes) {
       const {counter, series} = block.track.info ?? {};
       if (!counter || top > y + kHidden) continue;
-      const text = `${series?.[depth] ?? ""}, 0 to ${measured(counter)}`;
+      const text = `${series?.[depth] ?? ""}, 0 to ${counterText(counter.unit, counter.max)}`;
       target.globalAlpha = 0.8;
       target.fillStyle = ground;
       target.fillRect(0, y, target.measureText(text).width + 2 * kPad, kSeriesHeight);

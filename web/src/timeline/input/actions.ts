@@ -5,7 +5,7 @@ import type {EventAnswer, EventRef, Link, LinkedEvent, Ref} from "../data/protoc
 import {stepAt, stepsOf} from "../data/steps";
 import {whoseSteps} from "../state/places";
 import {trackId} from "../data/track";
-import type {Model, Range, RunView} from "../state/model";
+import type {Model, Range, Reading, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
 import {framed, lengthOf} from "../state/viewport";
 import type {Stage} from "../stage/stage";
@@ -69,6 +69,7 @@ export class Actions {
     const event = await this.last(() => run.source.call<EventAnswer>("event", which));
     if (!event) return;
     this.model.selected = {run, event};
+    this.model.reading = null;
     this.model.links = [];
     if (show) this.bringIntoView(run, event);
     this.model.changed("selection");
@@ -88,10 +89,12 @@ export class Actions {
     }
   }
 
-  clear(): void {
+  // `reading`: what is shown instead of an event.
+  clear(reading: Reading|null = null): void {
     const {model} = this;
     this.find.forget();
     model.selected = null;
+    model.reading = reading;
     model.links = [];
     model.changed("selection");
   }
@@ -100,11 +103,15 @@ export class Actions {
     void this.select(run, {ref}, true);
   }
 
+  showTrack(id: number, depth: number): void {
+    const {model, stage} = this;
+    if (model.reveal(id)) requestAnimationFrame(() => stage.scrollTo(id, depth));
+  }
+
   private bringIntoView(run: RunView, {track, depth, from, to}: EventRef): void {
-    const {model, motion, stage} = this;
+    const {model, motion} = this;
     const id = trackId(run.index, track ?? -1);
-    const shown = model.reveal(id);
-    if (shown) requestAnimationFrame(() => stage.scrollTo(id, depth));
+    this.showTrack(id, depth);
     const span = {from: from + run.offset, to: to + run.offset};
     const goal = motion.goal;
     const pixels = (lengthOf(span) / lengthOf(goal)) * model.view.width;
@@ -201,8 +208,10 @@ export class Actions {
 
   selectAt(x: number, y: number): void {
     const hit = this.stage.hitAt(x, y);
-    if (hit) void this.select(hit.run, {ref: hit.ref});
-    else this.clear();
+    if (hit) return void this.select(hit.run, {ref: hit.ref});
+    const reading = this.stage.readingAt(x, y);
+    this.clear(reading);
+    if (reading) this.model.setMark({from: reading.time, to: reading.time});
   }
 
   // The times that F, R and notes mean: the selected event, or nothing.

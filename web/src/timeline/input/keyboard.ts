@@ -114,7 +114,7 @@ export class Keyboard {
       },
       clear: () => {
         if (model.range) model.setRange(null);
-        else if (model.selected) app.actions.clear();
+        else if (model.selected || model.reading) app.actions.clear();
         else if (model.found) app.search.set("");
         else if (model.mark) model.setMark(null);
       },

@@ -7,8 +7,8 @@ import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
 import {inFile, isPart} from "../state/held";
-import type {Model, RunView} from "../state/model";
-import {placeOf, runLetter} from "../state/places";
+import type {Model, Reading, RunView} from "../state/model";
+import {placeOf, readingText, runLetter} from "../state/places";
 
 export interface EventActions {
   go(run: RunView, ref: Ref): void;
@@ -49,8 +49,12 @@ export class EventPanel {
   }
 
   private draw(): void {
-    const {selected} = this.model;
+    const {selected, reading} = this.model;
     this.offset = selected?.run.offset ?? 0;
+    if (!selected && reading) {
+      this.element.replaceChildren(this.valueOf(reading));
+      return;
+    }
     if (!selected) {
       this.element.replaceChildren(h("p", {class: "muted"},
         kTouch ? "Tap an event. Two fingers zoom, one moves."
@@ -106,6 +110,14 @@ export class EventPanel {
     const {runs} = this.model;
     return `${moment(from, 1)} of ${runLetter({runs}, runs[1])}, ${
       moment(from + offset, 1)} on the axis`;
+  }
+
+  private valueOf(reading: Reading): HTMLElement {
+    const {run, track} = reading;
+    const [name, value] = readingText(this.model, reading);
+    return h("div", {class: "facts"}, h("h2", {}, name),
+      h("dl", {}, h("dt", {}, "value"), h("dd", {}, value), h("dt", {}, "where"),
+        h("dd", {}, placeOf(this.model, run, {track: track.id}))));
   }
 
   private facts(run: RunView, event: EventAnswer): HTMLElement {

@@ -3,9 +3,10 @@ import {h, longName} from "../../dom";
 import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
 import {searchedStep} from "../data/steps";
+import type {Track} from "../data/track";
 import {heldStepsText, inFile, isPart, lackOfSteps} from "../state/held";
 import type {Density, Model, RunView} from "../state/model";
-import {runLetter} from "../state/places";
+import {placeOf, runLetter} from "../state/places";
 
 export interface SearchActions {
   next(wanted: Wanted, direction: 1|- 1, run?: RunView): void;
@@ -14,10 +15,12 @@ export interface SearchActions {
   show(): void;   // the panel
   typed(): void;  // something else than before
   step(number: number): void;
+  lane(id: number): void;  // of a counter
 }
 
 const kSettleMs = 120;
 const kBins = 1024;
+const kMostLanes = 20;
 
 // What was found in a run.
 interface RunFound {
@@ -65,6 +68,8 @@ export class SearchPanel {
       event.preventDefault();
       const step = searchedStep(this.input.value);
       if (step !== undefined && this.model.first.info.steps.length > 0) this.actions.step(step);
+      else if (this.model.found?.events === 0 && this.lanes().length > 0)
+        this.actions.lane(this.lanes()[0].id);
       else this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
     }
   }
@@ -128,6 +133,8 @@ export class SearchPanel {
     }
     const step = searchedStep(this.input.value);
     const steps = step === undefined ? [] : [this.stepLine(step)];
+    const lanes = this.lanes();
+    if (lanes.length > 0) steps.push(this.laneLine(lanes));
     if (found.every(({answer}) => answer.matches.length === 0)) {
       const none = h("p", {role: "status"}, this.noneText());
       this.element.replaceChildren(...(steps.length > 0 ? steps : [none]));
@@ -163,6 +170,25 @@ export class SearchPanel {
     if (runs.length > 1) return "No event of either run has this in its name.";
     if (!isPart(info)) return "No event has this in its name.";
     return `No event in this file has this in its name: it holds ${heldStepsText(info)}.`;
+  }
+
+  // Tracks of counters, which have no events.
+  private lanes(): Track[] {
+    const text = this.input.value.toLowerCase();
+    return this.model.tracks.filter(({info}) => info?.counter &&
+        [info.title, ...info.series ?? []].some((name) => name.toLowerCase().includes(text)));
+  }
+
+  private laneLine(lanes: Track[]): HTMLElement {
+    const {model} = this;
+    const links =
+      lanes.slice(0, kMostLanes)
+        .flatMap(
+          (lane, i) => [i > 0 ? "; " : "",
+            h("button", {type: "button", class: "link", click: () => this.actions.lane(lane.id)},
+              placeOf(model, model.runOf(lane), {track: lane.info!.id}))]);
+    const more = lanes.length > kMostLanes ? ` and ${count(lanes.length - kMostLanes)} more` : "";
+    return h("p", {role: "status"}, "Values over time: ", ...links, `${more}.`);
   }
 
   private stepLine(step: number): HTMLElement {

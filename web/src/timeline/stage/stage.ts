@@ -1,6 +1,7 @@
 // The drawing: ruler, minimap, names of tracks and the rows, drawn once a frame and only when
 // something changed.
 import {h} from "../../dom";
+import {sampleAt} from "../data/counter";
 import type {Items} from "../data/items";
 import {endOf, itemAt, startOf} from "../data/items";
 import type {RowRange} from "../data/protocol";
@@ -12,7 +13,7 @@ import {Inks} from "../draw/inks";
 import {LabelLayer} from "../draw/label_layer";
 import type {Lane} from "../state/layout";
 import {lanesIn} from "../state/layout";
-import type {Hit, Model, RunView} from "../state/model";
+import type {Hit, Model, Reading, RunView} from "../state/model";
 import {CanvasLayer} from "./canvas_layer";
 import {Minimap} from "./minimap";
 import {drawOverlay} from "./overlay";
@@ -177,6 +178,23 @@ export class Stage {
     if (!lane || lane.block.track.info?.counter) return null;
     const {view} = this.model;
     return this.hitIn(lane, view.timeAt(x), kReachPx * view.nsPerPixel);
+  }
+
+  // The counter at a place of the rows; null: there is an event's row.
+  readingAt(x: number, y: number): Reading|null {
+    const lane = this.laneAt(y);
+    const track = lane?.block.track.info;
+    if (!lane || !track?.counter) return null;
+    const {model, rows} = this;
+    const {view} = model;
+    const run = model.runOf(lane.block.track);
+    const time = view.timeAt(x);
+    const own = time - run.offset;
+    const span = {from: view.from - run.offset, to: view.to - run.offset};
+    const layer = run.cache.samplesOf(track.id, lane.depth, span, view.nsPerPixel / rows.scale)
+                    .find(({from, to}) => from <= own && own <= to);
+    const sample = layer ? sampleAt(layer.data, own) : null;
+    return {run, track, row: lane.depth, time, sample};
   }
 
   hitIn(lane: Lane, time: number, reach: number): Hit|null {

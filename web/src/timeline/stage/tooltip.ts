@@ -3,7 +3,8 @@ import {h} from "../../dom";
 import {count, time} from "../../format";
 import {kStillOpen} from "../data/items";
 import {stepTitle} from "../data/steps";
-import type {Hit, Model} from "../state/model";
+import type {Hit, Model, Reading} from "../state/model";
+import {readingText} from "../state/places";
 
 const kOffPx = 14;
 
@@ -19,22 +20,20 @@ export class Tooltip {
     });
   }
 
-  show(hit: Hit|null, event: PointerEvent|null): void {
+  show(hit: Hit|null, event: PointerEvent|null, reading: Reading|null = null): void {
     const {model, element} = this;
     const same = hit?.ref === model.hover?.ref && hit?.depth === model.hover?.depth;
     model.hover = hit;
     if (!same) model.changed("hover");
-    element.hidden = !hit || !event;
+    element.hidden = (!hit && !reading) || !event;
     this.last = hit && event ? [hit, event] : null;
-    if (!hit || !event) return;
-    const label = hit.run.names.label(hit.name) ?? "…";
-    const name = (hit.merged === 1 ? stepTitle(hit.run, hit.ref, label) : undefined) ?? label;
-    const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
-    const words = hit.merged > 1
-      ? `${count(hit.merged)} short events in ${long}, the longest of them this`
-      : `${hit.to > hit.from ? long : "under a step of this zoom"}${
-          hit.flags & kStillOpen ? ", still open at the end" : ""}`;
-    element.replaceChildren(h("b", {}, name || "(no name)"), h("span", {}, words));
+    if (event && hit) this.draw(event, ...wordsOf(hit));
+    else if (event && reading) this.draw(event, ...readingText(model, reading));
+  }
+
+  private draw(event: PointerEvent, name: string, words: string): void {
+    const {element} = this;
+    element.replaceChildren(h("b", {}, name), h("span", {}, words));
     const width = element.offsetWidth;
     const left = Math.min(event.clientX + kOffPx, window.innerWidth - width - 8);
     element.style.left = `${Math.max(8, left)}px`;
@@ -42,4 +41,15 @@ export class Tooltip {
     element.style.top =
       `${below ? event.clientY + kOffPx : event.clientY - kOffPx - element.offsetHeight}px`;
   }
+}
+
+function wordsOf(hit: Hit): [name: string, words: string] {
+  const label = hit.run.names.label(hit.name) ?? "…";
+  const name = (hit.merged === 1 ? stepTitle(hit.run, hit.ref, label) : undefined) ?? label;
+  const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
+  const words = hit.merged > 1
+    ? `${count(hit.merged)} short events in ${long}, the longest of them this`
+    : `${hit.to > hit.from ? long : "under a step of this zoom"}${
+        hit.flags & kStillOpen ? ", still open at the end" : ""}`;
+  return [name || "(no name)", words];
 }

@@ -1,7 +1,8 @@
 // What the timeline shows: the runs, the stretch of time, what is folded, pinned and selected.
 // Views draw themselves anew when it changes.
+import type {Sample} from "../data/counter";
 import type {Names} from "../data/names";
-import type {EventAnswer, EventRef, Link, LongestAnswer, Note, PaletteEntry, Ref, RunAnswer} from "../data/protocol";
+import type {EventAnswer, EventRef, Link, LongestAnswer, Note, PaletteEntry, Ref, RunAnswer, TrackInfo} from "../data/protocol";
 import type {Source} from "../data/source";
 import type {Track} from "../data/track";
 import {namesOf} from "../data/track";
@@ -35,6 +36,15 @@ export interface Hit {
   merged: number;
   flags: number;
   step: number;  // ns: what from and to are rounded to
+}
+
+// A counter at a moment.
+export interface Reading {
+  run: RunView;
+  track: TrackInfo;
+  row: number;
+  time: number;  // of the screen
+  sample: Sample|null;
 }
 
 export interface Selected {
@@ -87,7 +97,8 @@ export class Model {
   scroll = 0;
   hover: Hit|null = null;
   selected: Selected|null = null;
-  links: Link[] = [];  // of the selected event, in its run's times
+  reading: Reading|null = null;  // instead of an event
+  links: Link[] = [];            // of the selected event, in its run's times
   range: Range|null = null;
   mark: Span|null = null;  // temporary
   found: Found|null = null;

@@ -1,8 +1,10 @@
 // In words where an event is, as far as there is more than one such place.
 import type {Loss} from "../../data";
 import {plural, time} from "../../format";
+import {sampleText, seriesOf} from "../data/counter";
 import type {EventRef, RunAnswer, StepsInfo} from "../data/protocol";
-import type {Model, RunView} from "./model";
+import {moment} from "../draw/ruler";
+import type {Model, Reading, RunView} from "./model";
 
 // "live, 29.9 s, 622,509 events, 260 steps, median 52.5 ms".
 export function headOf({info}: Pick<RunView, "info">): string {
@@ -56,4 +58,11 @@ export function placeOf(
     at = groups.find(({id}) => id === parent);
   }
   return [runLetter(model, run), ...around, own.title].filter(Boolean).join(", ");
+}
+
+// "resident memory, 609 MiB at 21.7 s": of a counter, and how much it was.
+export function readingText(
+  {view}: Pick<Model, "view">, {run, track, row, time: at, sample}: Reading): [string, string] {
+  const value = sampleText(track.counter!.unit, sample);
+  return [seriesOf(track, row), `${value} at ${moment(at - run.offset, view.nsPerPixel)}`];
 }
