@@ -85,6 +85,29 @@ class Live(unittest.TestCase):
         self.browser.click('.search-panel button')
         self.wait('return batchlightTimeline.app.stage.lanes.some(({block}) => block.track.kind === "memory")')
 
+    def test_what_is_found_has_its_row_whatever_the_filter_of_tracks_hides(self):
+        self.serve(20)
+        shown = 'return [...new Set(batchlightTimeline.app.model.layout.blocks.filter(({rows}) => rows > 0).map(({track}) => track.kind))]'
+        self.browser.type('.track-filter', 'memory')
+        self.assertEqual(self.browser.run(shown), ['memory'])
+        self.browser.type('.search', 'gelu')
+        self.browser.keys('Enter')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.assertEqual(self.browser.run(shown), ['thread', 'memory'])
+        self.browser.run('batchlightTimeline.app.stage.region.focus()')
+        self.browser.keys('Escape', 'Escape', 'Escape')  # the event, the search, the filter
+        self.assertEqual(self.browser.run('return document.querySelector(".track-filter").value'), '')
+        self.assertIn('stream', self.browser.run(shown))
+
+    def test_names_of_tracks_are_whole_on_a_phone(self):
+        self.browser.resize(390, 844)
+        self.addCleanup(self.browser.resize, 1280, 900)
+        self.serve(20)
+        names = self.browser.run('return [...document.querySelectorAll(".track-name")].map((name) => '
+                                 '[name.textContent, name.scrollWidth <= name.clientWidth && name.scrollHeight <= name.clientHeight + 1])')
+        self.assertIn('main thread (tid 4711)', [name for name, _ in names])
+        self.assertEqual([name for name, whole in names if not whole], [])
+
     def test_a_growing_run_is_followed(self):
         self.serve(20)
         self.tell('growing yes')

@@ -116,6 +116,7 @@ export class Keyboard {
         if (model.range) model.setRange(null);
         else if (model.selected || model.reading) app.actions.clear();
         else if (model.found) app.search.set("");
+        else if (model.filter) model.setFilter("");
         else if (model.mark) model.setMark(null);
       },
     };

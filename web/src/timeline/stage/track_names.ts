@@ -22,17 +22,17 @@ export class TrackNames {
       "aria-label": "Show only tracks with these words",
       spellcheck: "false",
     });
-    this.filter.addEventListener("input", () => {
-      model.filter = this.filter.value;
-      model.changed("layout");
-    });
+    this.filter.addEventListener("input", () => model.setFilter(this.filter.value));
     // The next letter is a key again.
     this.filter.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
-      this.filter.value = model.filter = "";
-      model.changed("layout");
+      model.setFilter("");
       leave();
+    });
+    model.listen((change) => {
+      if (change === "layout" && model.filter !== this.filter.value)
+        this.filter.value = model.filter;
     });
     this.element.append(this.list, this.pinnedBox);
   }
@@ -105,7 +105,7 @@ export class TrackNames {
     // Who scrolls through many rows still sees whose they are.
     const above = least - top;
     if (above > 0) row.style.paddingTop = `${Math.min(above, block.height - kLineHeight)}px`;
-    row.style.paddingLeft = `${6 + 10 * level}px`;
+    row.style.setProperty("--level", String(level));
     return row;
   }
 }

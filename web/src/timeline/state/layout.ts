@@ -33,12 +33,13 @@ export interface Choices {
   open: ReadonlyMap<number, boolean>;  // by id, of tracks that the reader folded or unfolded
   pinned: readonly number[];           // ids
   filter: string;                      // of track names; "": all
+  also?: number;                       // id of a track that is shown whatever the filter is
   quiet?: ReadonlySet<number>;         // ids, of tracks with nothing to show yet
 }
 
 export function layOut(tracks: readonly Track[], choices: Choices): Layout {
   const children = childrenOf(tracks);
-  const wanted = matching(tracks, choices.filter);
+  const wanted = matching(tracks, choices.filter, choices.also);
   const blocks: Block[] = [];
   let top = 0;
   const add = (track: Track, level: number): void => {
@@ -116,8 +117,9 @@ function blockOf(track: Track, level: number, folds: boolean, open: boolean, top
   return {track, level, top, height, rows, rowHeight, folds, open};
 }
 
-// Ids of the tracks whose name has every word of the filter, with all around and inside of them.
-function matching(tracks: readonly Track[], filter: string): Set<number>|null {
+// Ids of the tracks whose name has every word of the filter, with all around and inside of them,
+// and of the one that is shown also.
+function matching(tracks: readonly Track[], filter: string, also?: number): Set<number>|null {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return null;
   const byId = new Map(tracks.map((track) => [track.id, track]));
@@ -130,7 +132,8 @@ function matching(tracks: readonly Track[], filter: string): Set<number>|null {
   for (const track of tracks) {
     const path = pathOf(track);
     const text = path.map(({name}) => name).join(" ").toLowerCase();
-    if (words.every((word) => text.includes(word))) path.forEach(({id}) => wanted.add(id));
+    if (track.id === also || words.every((word) => text.includes(word)))
+      path.forEach(({id}) => wanted.add(id));
   }
   return wanted;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Track} from "../data/track";
+import type {Choices} from "./layout";
 import {blockAt, kRowHeight, lanesIn, layOut} from "./layout";
 
 function track(id: number, parent: number, rows: number, open = true): Track {
@@ -18,7 +19,7 @@ function track(id: number, parent: number, rows: number, open = true): Track {
 
 const tracks =
   [track(0, -1, 0), track(1, 0, 3), track(2, 0, 5, false), track(3, -1, 0), track(4, 3, 2)];
-const none = {
+const none: Choices = {
   open: new Map<number, boolean>(),
   pinned: [],
   filter: ""
@@ -36,6 +37,7 @@ test("a folded track shows its first row, a folded group its heading", () => {
 test("a filter keeps what is around the tracks it finds, unfolded", () => {
   assert.equal(shown({filter: "track 2"}), "0:0 2:5");
   assert.equal(shown({filter: "nothing"}), "");
+  assert.equal(shown({filter: "nothing", also: 2}), "0:0 2:5");
 });
 
 test("several tracks with nothing to show are one line, which unfolds", () => {

@@ -93,6 +93,7 @@ export class Model {
   pinned: number[] = [];
   private pinsChosen = false;  // by the reader or a link
   filter = "";
+  private revealed?: number;          // id of the track that was brought into view last
   private quiet = new Set<number>();  // track ids
   scroll = 0;
   hover: Hit|null = null;
@@ -122,8 +123,8 @@ export class Model {
   }
 
   private relay(): void {
-    const {open, pinned, filter, quiet} = this;
-    this.layout = layOut(this.tracks, {open, pinned, filter, quiet});
+    const {open, pinned, filter, quiet, revealed: also} = this;
+    this.layout = layOut(this.tracks, {open, pinned, filter, quiet, also});
   }
 
   get first(): RunView {
@@ -190,11 +191,18 @@ export class Model {
     this.changed("layout");
   }
 
-  // Unfolds what a track is in, and the track itself.
+  setFilter(text: string): void {
+    this.filter = text;
+    this.revealed = undefined;
+    this.changed("layout");
+  }
+
+  // Unfolds what a track is in, and the track itself, which the filter then does not hide.
   reveal(id: number): Track|undefined {
     const byId = new Map(this.tracks.map((track) => [track.id, track]));
     const track = byId.get(id);
     this.quiet.delete(id);
+    this.revealed = id;
     for (let at = track; at; at = byId.get(at.parent))
       if (!this.isOpen(at)) this.open.set(at.id, true);
     this.changed("layout");
@@ -235,6 +243,7 @@ export class Model {
     this.pinned = this.pinned.flatMap((id) => renewed(id) ?? []);
     this.tracks = tracks;
     this.quiet.clear();  // ids of the reading before
+    this.revealed = renewed(this.revealed ?? -1);
     this.pinSteps();
   }
 
