@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {fitted, shortName, visiblePart} from "./labels";
-import {apart, moment, tickDistance, ticks} from "./ruler";
+import type {StepsInfo} from "../data/protocol";
+import {apart, moment, namedSteps, tickDistance, ticks} from "./ruler";
 
 test("a name is whole where it fits and nothing where it would say nothing", () => {
   assert.equal(fitted("aten::addmm", 110, 10), "aten::addmm");
@@ -42,6 +43,18 @@ test("a moment shows the digits that tell ticks apart", () => {
   assert.equal(moment(1_234_567_890, 1), "1.234567890 s");
   assert.equal(moment(12_500_000, 5e5), "12.5 ms");
   assert.equal(moment(0, 10), "0 ns");
+});
+
+test("of many steps the round ones are named, and the long ones", () => {
+  const from = [0, 10, 20, 30, 40, 740, 750, 760].map((one) => one * 1e6);
+  const to = [...from.slice(1), 770e6];
+  const steps = {count: 8, number: [4, 5, 6, 7, 8, 9, 10, 11], from, to} as unknown as StepsInfo;
+  // 96 px a step in the mean: a longer one has room as well.
+  assert.deepEqual(namedSteps(steps, {from: 0, to: 770e6}, 1e6), [0, 1, 2, 3, 4, 5, 6, 7]);
+  // 24 px.
+  assert.deepEqual(namedSteps(steps, {from: 15e6, to: 755e6}, 4e6), [2, 4, 6]);
+  steps.number = [5, 6, 7, 8, 9, 10, 11, 12];
+  assert.deepEqual(namedSteps(steps, {from: 15e6, to: 755e6}, 4e6), [1, 3, 4, 5]);
 });
 
 test("labels never lie on each other", () => {

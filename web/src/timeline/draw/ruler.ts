@@ -1,4 +1,7 @@
 // Ticks of the time axis.
+import type {StepsInfo} from "../data/protocol";
+import {firstEnding} from "../data/steps";
+import type {Span} from "../state/viewport";
 
 const kSteps = [1, 2, 5];
 
@@ -15,6 +18,23 @@ export function ticks(from: number, to: number, distance: number): number[] {
   const found = [];
   for (let i = Math.ceil(from / distance); i * distance <= to; ++i) found.push(i * distance + 0);
   return found;
+}
+
+const kStepPx = 48;  // for its number
+const kRound = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000];
+
+// Steps that are named, by their places: of many that are short the round ones, and each that has
+// room for its number.
+export function namedSteps(steps: StepsInfo, {from, to}: Span, nsPerPixel: number): number[] {
+  const {count, number} = steps;
+  const mean = (steps.to[count - 1] - steps.from[0]) / count / nsPerPixel;
+  const every = kRound.find((n) => n * mean >= kStepPx) ?? kRound[kRound.length - 1];
+  const named = [];
+  for (let i = firstEnding(steps.to, from); i < count && steps.from[i] <= to; ++i) {
+    const wide = steps.to[i] - steps.from[i] >= kStepPx * nsPerPixel;
+    if (wide || number[i] % every === 0) named.push(i);
+  }
+  return named;
 }
 
 // Which labels of a line can be drawn whole, none beyond `end`. Those that end before the next

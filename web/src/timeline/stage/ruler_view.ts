@@ -1,8 +1,7 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {apart, moment, tickDistance, ticks} from "../draw/ruler";
+import {apart, moment, namedSteps, tickDistance, ticks} from "../draw/ruler";
 import type {Model} from "../state/model";
-import {firstEnding} from "../data/steps";
 import {time} from "../../format";
 import type {CanvasLayer} from "./canvas_layer";
 
@@ -38,24 +37,18 @@ function distanceOf(target: CanvasRenderingContext2D, model: Model): number {
   return label <= kTickPx ? distance : tickDistance(view.nsPerPixel, label);
 }
 
-// Numbers of steps; of many the round ones.
+// Numbers of steps; of many the round ones, and the long ones.
 function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
   const {view, first: run} = model;
   const steps = run.info.steps[0];
   if (!steps || steps.count === 0) return;
-  const mean = (steps.to[steps.to.length - 1] - steps.from[0]) / steps.to.length;
-  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000].find(
-                  (n) => (n * mean) / view.nsPerPixel >= 48) ??
-    1_000_000;
   target.fillStyle = inks.page.muted;
-  const labels = [];
-  for (let i = firstEnding(steps.to, view.from - run.offset); i < steps.count; ++i) {
-    const from = steps.from[i] + run.offset;
-    if (from > view.to) break;
-    if (steps.number[i] % every !== 0) continue;
+  const span = {from: view.from - run.offset, to: view.to - run.offset};
+  const labels = namedSteps(steps, span, view.nsPerPixel).map((i) => {
     const text = `step ${steps.number[i]}`;
-    labels.push({text, x: view.x(from) + 4, width: target.measureText(text).width});
-  }
+    const x = view.x(steps.from[i] + run.offset) + 4;
+    return {text, x, width: target.measureText(text).width};
+  });
   const begins = labels.map(({x}) => Math.round(x - 4));
   // The step that began before stays named until the next one's name needs its place.
   if (labels[0]?.x < 4) labels[0].x = 4;
