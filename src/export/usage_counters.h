@@ -1,6 +1,7 @@
 // What processes and the machine used over time, as whole numbers for trace viewers.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -23,7 +24,8 @@ Status VisitPoints(const EventSelection& selection, const UsageSeries& series, P
   const double unit = series.unit == UsageUnit::kProcessors ? kPercent : 1;
   int64_t last = -1;
   for (const auto& [at_ns, value] : series.values) {
-    const auto number = static_cast<int64_t>(value * unit + 0.5);
+    const double known = std::isnan(value) ? 0 : value;  // viewers know no gap in a counter
+    const auto number = static_cast<int64_t>(known * unit + 0.5);
     if (number == last || !selection.HasTime(at_ns, at_ns)) continue;
     last = number;
     RETURN_IF_ERROR(point(at_ns, number));

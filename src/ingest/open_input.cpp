@@ -102,10 +102,13 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place, use));
   store.source = place;
   if (use.operators) OperatorsFromRanges(store);
-  if (place.ends_with(kLiveSuffix) && place != path) {
-    store.reasons.Append({.feature = store.strings.Intern(kUnsealedFeature),
-                          .text = store.strings.Intern("the recording is not sealed: read from " +
-                                                       place + ", as far as it was written")});
+  if (place.ends_with(kLiveSuffix)) {
+    const std::string text = "the recording is not sealed: read from " + place +
+                             ", as far as it was written; if batchlight was killed, `batchlight " +
+                             "trace seal " + ShellPath(place) +
+                             "` makes a recording of it once its program has ended";
+    store.reasons.Append(
+        {.feature = store.strings.Intern(kUnsealedFeature), .text = store.strings.Intern(text)});
   }
   return store;
 }

@@ -23,15 +23,16 @@ struct InputUse {
 
 // `path` is a sealed recording (.batchlight), a live folder (.batchlight.live), an nsys SQLite
 // export or a torch.profiler/Kineto JSON, plain or gzip. What is read in its place (PlaceOfInput)
-// is the store's source. Errors: kInput, naming path and reason.
+// is the store's source; a row in `reasons` says that a live folder is not sealed. Errors: kInput,
+// naming path and reason.
 Result<Store> OpenInput(const std::string& path, const InputUse& use = {});
 
 // A sealed recording that is open already: `path` is what it is called, and is not opened.
 Result<Store> OpenSealed(MappedFile file, const std::string& path);
 
 // The file or folder that is read when `path` is asked for: NAME.batchlight.live where
-// NAME.batchlight is missing (the run goes on, or ended without sealing; a row in `reasons` says
-// so), NAME.sqlite for NAME.nsys-rep, which only nsys reads. Errors (kInput): no such export.
+// NAME.batchlight is missing (the run goes on, or ended without sealing), NAME.sqlite for
+// NAME.nsys-rep, which only nsys reads. Errors (kInput): no such export.
 Result<std::string> PlaceOfInput(const std::string& path);
 
 // What reading left out, did not find or found cut: one sentence each, without a full stop.

@@ -11,6 +11,8 @@ inline constexpr std::string_view kInputFeature = "input";    // a file is cut o
 inline constexpr std::string_view kJobFeature = "job";
 // Its run goes on, or nobody made a recording of what it left.
 inline constexpr std::string_view kUnsealedFeature = "unsealed";
+// The tool was killed while the program ran: what it looks at from outside is missing from then on.
+inline constexpr std::string_view kToolFeature = "batchlight";
 // What a foreign file holds and nothing here shows: a footnote.
 inline constexpr std::string_view kUnreadFeature = "unread";
 

@@ -537,6 +537,44 @@ class ViewTest(unittest.TestCase):
                 job.terminate()
                 job.wait(LONG_S)
 
+    def test_a_tool_that_is_killed_is_told_while_the_program_runs_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "loop.py")
+            program.write_text("import batchlight, time\n"
+                               "for i in range(100000):\n"
+                               "    with batchlight.annotate('step %d' % i):\n"
+                               "        time.sleep(0.02)\n")
+            recording = os.path.join(folder, "run.batchlight")
+            job = subprocess.Popen([BATCHLIGHT, "profile", "-o", recording, "python3", str(program)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            child = None
+            try:
+                limit = time.time() + LONG_S
+                while time.time() < limit and run(BATCHLIGHT, "summary", recording).returncode != 0:
+                    time.sleep(0.5)
+                with Viewer(recording) as viewer:
+                    child = int(run("pgrep", "-P", job.pid, "-f", "loop.py").stdout.split()[0])
+                    self.assertEqual(viewer.get("run")["losses"], [])
+                    job.kill()
+                    job.wait(LONG_S)
+                    said = ""
+                    while time.time() < limit and "killed" not in said:
+                        time.sleep(0.5)
+                        viewer.get("status")
+                        state = viewer.get("run")
+                        said = " ".join(loss["text"] for loss in state["losses"])
+                    self.assertIn("batchlight itself was killed", said)
+                    self.assertIn("trace seal", said)
+                    self.assertTrue(state["growing"])
+                    tracks = {track["title"]: track for track in state["tracks"]}
+                    # What nobody looked at has no value.
+                    self.assertLess(tracks["resident memory"]["to"], state["to"] - 1e9)
+            finally:
+                if child is not None:
+                    os.kill(child, signal.SIGKILL)
+                job.kill()
+                job.wait(LONG_S)
+
 
 if __name__ == "__main__":
     unittest.main()

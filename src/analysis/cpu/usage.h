@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,7 +73,10 @@ bool IsCrowded(const MachineUse& use);
 bool IsThrottled(const MachineUse& use);
 bool IsStolenFrom(const MachineUse& use);
 
-// A counter over time: a value holds from its time to that of the next.
+// What nobody looked at: before the first look, after the last, between captures.
+inline constexpr double kUnknownUsage = std::numeric_limits<double>::quiet_NaN();
+
+// A counter over time: a value, or kUnknownUsage, holds from its time to that of the next.
 struct UsageSeries {
   ProcessId process;  // None: of the machine
   std::string title;

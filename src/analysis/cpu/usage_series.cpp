@@ -17,18 +17,29 @@ class SeriesSet {
     return series_[place->second];
   }
 
-  // `value` holds between both times; where nothing is known before, nothing does.
-  static void Add(UsageSeries& series, int64_t from_ns, int64_t to_ns, double value) {
+  // `value` holds between both times, and `after` from then on.
+  static void Add(UsageSeries& series, int64_t from_ns, int64_t to_ns, double value,
+                  double after = kUnknownUsage) {
     auto& values = series.values;
     if (!values.empty() && values.back().first == from_ns) values.pop_back();
     values.emplace_back(from_ns, value);
-    values.emplace_back(to_ns, 0);
+    values.emplace_back(to_ns, after);
+  }
+
+  // Of those of a table nothing is known from then on.
+  void End(std::string_view table, int64_t at_ns) {
+    for (UsageSeries& series : series_) {
+      if (series.table != table) continue;
+      while (!series.values.empty() && series.values.back().first >= at_ns)
+        series.values.pop_back();
+      series.values.emplace_back(at_ns, kUnknownUsage);
+    }
   }
 
   std::vector<UsageSeries> Take() {
     std::erase_if(series_, [](const UsageSeries& series) {
       return std::all_of(series.values.begin(), series.values.end(),
-                         [](const auto& value) { return value.second == 0; });
+                         [](const auto& value) { return !(value.second > 0); });
     });
     return std::move(series_);
   }
@@ -131,7 +142,7 @@ void AddMachine(const Store& store, SeriesSet& set) {
 }
 
 // The interface is written when it has carried something: before that, it had not since the last
-// look.
+// look, and after that, not until the last one of all.
 void AddNetwork(const Store& store, SeriesSet& set) {
   const NetworkUsageTable& looks = store.network_usage;
   const MachineUsageTable& clock = store.machine_usage;
@@ -147,11 +158,13 @@ void AddNetwork(const Store& store, SeriesSet& set) {
         const auto add = [&](const char* what, const std::vector<uint64_t>& bytes) {
           const std::string title = "network " + std::string(store.Text(key.second)) + " " + what;
           SeriesSet::Add(set.Of(looks.kName, key.first, title, UsageUnit::kBytesPerSecond), from_ns,
-                         to_ns, Growth(bytes, before, row) / double(to_ns - from_ns) * kSecondNs);
+                         to_ns, Growth(bytes, before, row) / double(to_ns - from_ns) * kSecondNs,
+                         0);
         };
         add("received", looks.received_bytes);
         add("sent", looks.sent_bytes);
       });
+  if (clock.size() > 0) set.End(looks.kName, clock.start_ns.back());
 }
 
 }  // namespace

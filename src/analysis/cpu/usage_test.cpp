@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <sstream>
+
 namespace batchlight {
 namespace {
 
@@ -156,8 +159,21 @@ TEST_F(Usage, NumbersThatFallCountNothing) {
   EXPECT_EQ(SumMachineUse(store_).busy_ns, 0);
 }
 
+// "0:2 1:?": at which second which value begins.
+std::string TextOf(const UsageSeries& series) {
+  std::ostringstream text;
+  for (const auto& [at_ns, value] : series.values) {
+    text << (text.tellp() > 0 ? " " : "") << at_ns / kSecond << ':';
+    if (std::isnan(value)) {
+      text << '?';
+    } else {
+      text << value;
+    }
+  }
+  return text.str();
+}
+
 TEST_F(Usage, SeriesHoldBetweenLooks) {
-  using Values = std::vector<std::pair<int64_t, double>>;
   Look(0, 0, 0, 100);
   Look(1, 0, 2, 300);
   Look(3, 0, 2, 300);
@@ -175,19 +191,31 @@ TEST_F(Usage, SeriesHoldBetweenLooks) {
   const UsageSeries* used = Find(all, "processors used");
   ASSERT_NE(used, nullptr);
   EXPECT_EQ(used->process, ProcessId::At(0));
-  EXPECT_EQ(used->values, (Values{{0, 2}, {kSecond, 0}, {3 * kSecond, 0}}));
+  EXPECT_EQ(TextOf(*used), "0:2 1:0 3:?");
   const UsageSeries* memory = Find(all, "resident memory");
   ASSERT_NE(memory, nullptr);
-  EXPECT_EQ(memory->values, (Values{{0, 100}, {kSecond, 300}, {3 * kSecond, 0}}));
+  EXPECT_EQ(TextOf(*memory), "0:100 1:300 3:?");
   const UsageSeries* others = Find(all, "processors used by others");
   ASSERT_NE(others, nullptr);
   EXPECT_TRUE(others->process.IsNone());
-  EXPECT_EQ(others->values, (Values{{0, 1}, {kSecond, 0}, {3 * kSecond, 0}}));
+  EXPECT_EQ(TextOf(*others), "0:1 1:0 3:?");
   const UsageSeries* received = Find(all, "network eth0 received");
   ASSERT_NE(received, nullptr);
   // It says nothing while it carries nothing: all came since the last look at the machine.
-  EXPECT_EQ(received->values, (Values{{kSecond, 100}, {3 * kSecond, 0}}));
+  EXPECT_EQ(TextOf(*received), "1:100 3:?");
   EXPECT_EQ(Find(all, "written to disks"), nullptr);
+}
+
+// Nobody looks between two captures.
+TEST_F(Usage, BetweenCapturesNothingIsKnown) {
+  for (const int64_t at_s : {0, 1, 5, 6}) Look(at_s, 0, double(at_s), 100);
+  store_.capture_windows.Append({.capture_index = 0, .start_ns = 0, .end_ns = 2 * kSecond});
+  store_.capture_windows.Append(
+      {.capture_index = 1, .start_ns = 4 * kSecond, .end_ns = 7 * kSecond});
+  const std::vector<UsageSeries> all = FindUsageSeries(store_);
+  const UsageSeries* memory = Find(all, "resident memory");
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(TextOf(*memory), "0:100 1:? 5:100 6:?");
 }
 
 // Ticks of 10 ms, and a count that is read after the look's time: 2.2 of 2 processors, then less.

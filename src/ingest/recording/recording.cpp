@@ -1,5 +1,6 @@
 #include "ingest/recording/recording.h"
 
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "ingest/recording/python_totals.h"
 #include "ingest/recording/source_lines.h"
 #include "store/finish.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
@@ -131,10 +133,33 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
   add(format::Counter::kRecordsUnknown, unknown_records);
 }
 
+// The tool looks at the machine ten times a second, and says that it is about to end.
+constexpr int64_t kSilentNs = 2'000'000'000;
+
+// A killed tool stopped looking while the program went on recording itself.
+void TellOfKilledTool(Store& store) {
+  const std::vector<int64_t>& looks_ns = store.machine_usage.start_ns;
+  const std::vector<int64_t>& ends_ns = store.capture_windows.end_ns;
+  if (looks_ns.empty() || ends_ns.empty() || ends_ns.back() != kOpenEnd) return;
+  if (store.duration_ns - looks_ns.back() < kSilentNs) return;
+  const auto seconds = [](int64_t ns) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(ns) / 1e9);
+    return std::string(text);
+  };
+  const std::string text =
+      "batchlight itself was killed " + seconds(looks_ns.back()) +
+      " into the run, of which the program recorded " + seconds(store.duration_ns) +
+      " by itself: samples, scheduling, GPU metrics and what the processes used end there";
+  store.reasons.Append(
+      {.feature = store.strings.Intern(kToolFeature), .text = store.strings.Intern(text)});
+}
+
 Result<Store> ReadWithSources(ChunkSet set, const std::string& path, const RecordedParts& parts) {
   ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
   store.source = path;
   ReadSourceLines(store);
+  if (ReadsAll(parts)) TellOfKilledTool(store);
   return store;
 }
 

@@ -259,6 +259,34 @@ TEST_F(RecordingFaultsTest, EmptyFolderIsNoRecording) {
   EXPECT_EQ(ReadRecording(folder_).status().exit_code(), 3);
 }
 
+// A program that runs for ten seconds, and a tool that looks at the machine for five.
+std::string RunOfTool(const std::string& last_word) {
+  const std::string head = " attach_ns=1 clock=monotonic base_ticks=1000 base_ns=1000\n";
+  return "chunk pid=0 tid=0 thread=0" + head + "+0 CaptureWindow on=1\n" + last_word +
+         "chunk pid=0 tid=4 thread=4" + head +
+         "+0 MachineUsage processors=2\n+5000000000 MachineUsage processors=2\n"
+         "chunk pid=7 tid=7 thread=0" +
+         head + "+0 RangePush message=\"run\"\n+10000000000 RangePop\n";
+}
+
+TEST_F(RecordingFaultsTest, AKilledToolIsTold) {
+  auto files = AssembleRecording(RunOfTool(""));
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  const Result<Store> killed = ReadLive(files.value());
+  ASSERT_TRUE(killed.ok());
+  ASSERT_EQ(killed->reasons.size(), 1u);
+  EXPECT_EQ(killed->Text(killed->reasons.feature[0]), kToolFeature);
+  EXPECT_TRUE(
+      killed->Text(killed->reasons.text[0]).starts_with("batchlight itself was killed 5.0 s"))
+      << killed->Text(killed->reasons.text[0]);
+
+  files = AssembleRecording(RunOfTool("+5000000000 CaptureWindow\n"));
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  const Result<Store> ended = ReadLive(files.value());
+  ASSERT_TRUE(ended.ok());
+  EXPECT_EQ(ended->reasons.size(), 0u);
+}
+
 TEST_F(RecordingFaultsTest, UnsealedRecordingOpensByItsSealedName) {
   ASSERT_TRUE(ReadLive(SmallRecording()).ok());
   const Result<Store> store = OpenInput(folder_ + "/a.batchlight");

@@ -22,11 +22,15 @@ std::string_view PaletteKey(TrackKind kind) {
   return kind == TrackKind::kIdle ? "idle" : "name";
 }
 
-// Of a run that goes on nothing is missing because it goes on.
+// Of a run that goes on nothing is missing because it goes on, as long as its tool does.
 json LossesJson(const Store& store, bool growing) {
+  const std::vector<LossWarning> found = FindLosses(store);
+  const bool followed = growing && std::none_of(found.begin(), found.end(), [](const auto& loss) {
+                          return loss.name == kToolFeature;
+                        });
   json losses = json::array();
-  for (const LossWarning& loss : FindLosses(store)) {
-    if (growing && loss.name == kUnsealedFeature) continue;
+  for (const LossWarning& loss : found) {
+    if (followed && loss.name == kUnsealedFeature) continue;
     losses.push_back(
         {{"severity", SeverityName(loss.severity)}, {"text", loss.text}, {"advice", loss.advice}});
   }

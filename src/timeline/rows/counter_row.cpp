@@ -1,11 +1,12 @@
 #include "timeline/rows/counter_row.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace batchlight::timeline {
 
 void CounterRow::Add(int64_t time_ns, double value) {
-  most_ = std::max(most_, value);
+  most_ = std::fmax(most_, value);
   if (!times_ns_.empty() && times_ns_.back() == time_ns) {
     values_.back() = value;
     return;
@@ -18,16 +19,18 @@ void CounterRow::Summarize() {
   levels_.clear();
   std::vector<Extent> level;
   for (size_t begin = 0; begin + kLeaf <= values_.size(); begin += kLeaf) {
-    const auto from = values_.begin() + static_cast<ptrdiff_t>(begin);
-    const auto [min, max] = std::minmax_element(from, from + kLeaf);
-    level.push_back({*min, *max});
+    Extent extent{values_[begin], values_[begin]};
+    for (size_t i = begin + 1; i < begin + kLeaf; ++i) {
+      extent = {std::fmin(extent.min, values_[i]), std::fmax(extent.max, values_[i])};
+    }
+    level.push_back(extent);
   }
   while (!level.empty()) {
     std::vector<Extent> above;
     for (size_t begin = 0; begin + kFan <= level.size(); begin += kFan) {
       Extent extent = level[begin];
       for (size_t i = begin + 1; i < begin + kFan; ++i) {
-        extent = {std::min(extent.min, level[i].min), std::max(extent.max, level[i].max)};
+        extent = {std::fmin(extent.min, level[i].min), std::fmax(extent.max, level[i].max)};
       }
       above.push_back(extent);
     }
@@ -49,8 +52,8 @@ size_t CounterRow::FirstFrom(int64_t time_ns, size_t least) const {
 
 void CounterRow::Range(size_t begin, size_t end, CounterItem* item) const {
   const auto add = [&](double min, double max) {
-    item->min = std::min(item->min, min);
-    item->max = std::max(item->max, max);
+    item->min = std::fmin(item->min, min);
+    item->max = std::fmax(item->max, max);
   };
   while (begin < end) {
     size_t size = 1;

@@ -1,5 +1,5 @@
 // One row of a counter: a value that holds until the next sample, with the smallest and largest of
-// 64 samples and then of 8 such summaries.
+// 64 samples and then of 8 such summaries. NaN: from then on it is not known.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace batchlight::timeline {
 
 struct CounterItem {
   int64_t start_ns = 0;
-  double min = 0;
+  double min = 0;  // of those that are known, as is `max`
   double max = 0;
   double last = 0;  // holds from here on
 };

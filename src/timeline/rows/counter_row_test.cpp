@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 
 namespace batchlight::timeline {
@@ -50,6 +52,29 @@ TEST(CounterRow, IsLikeBruteForceAtEveryZoom) {
       EXPECT_EQ(items[i].last, expected[i].last);
     }
   }
+}
+
+TEST(CounterRow, WhatIsNotKnownIsNoSmallestAndNoLargest) {
+  constexpr int kSamples = 1000;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  CounterRow row;
+  for (int i = 0; i < kSamples; ++i) row.Add(i, i % 3 == 0 ? kUnknown : 5 + i % 2);
+  row.Add(kSamples, kUnknown);
+  row.Summarize();
+  EXPECT_EQ(row.most(), 6);
+  std::vector<CounterItem> items;
+  const auto keep = [&](const CounterItem& item) {
+    items.push_back(item);
+    return true;
+  };
+  row.VisitItems(-1, kSamples + 1, 2 * kSamples, keep);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].min, 5);
+  EXPECT_EQ(items[0].max, 6);
+  EXPECT_TRUE(std::isnan(items[0].last));
+  row.VisitItems(kSamples, 2 * kSamples, 1, keep);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_TRUE(std::isnan(items[1].min));
 }
 
 TEST(CounterRow, KeepsTheLastOfEqualTimes) {

@@ -1,4 +1,5 @@
 // Metrics of GPUs over time, one strip each.
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,13 @@ uint32_t CudaDevice(const Store& store, size_t metric) {
   return metrics.device[metric];
 }
 
+// A sample holds for as long as the one before it did.
+void EndAfterLast(CounterRow& row) {
+  if (row.size() < 2) return;
+  const int64_t last_ns = row.time_ns(row.size() - 1);
+  row.Add(2 * last_ns - row.time_ns(row.size() - 2), std::numeric_limits<double>::quiet_NaN());
+}
+
 }  // namespace
 
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
@@ -54,6 +62,7 @@ void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
                                .open = false,
                                .series_titles = {title}},
                      .fill = [row = series->second](Track& track) {
+                       EndAfterLast(*row);
                        row->Summarize();
                        track.series.push_back(std::move(*row));
                      }});

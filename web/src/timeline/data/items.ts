@@ -14,7 +14,8 @@ export interface Items {
   flags: Uint8Array;
 }
 
-// Samples of a counter, column-wise: the least, greatest and last value in each stretch.
+// Samples of a counter, column-wise: the least, greatest and last value in each stretch. NaN: not
+// known.
 export interface Samples {
   from: number;
   step: number;
@@ -23,6 +24,15 @@ export interface Samples {
   least: Float64Array;
   most: Float64Array;
   last: Float64Array;
+}
+
+// Of a value that may not be known, and another one.
+export function lower(a: number, b: number): number {
+  return a < b || b !== b ? a : b;
+}
+
+export function higher(a: number, b: number): number {
+  return a > b || b !== b ? a : b;
 }
 
 export const kBeginsBefore = 1;  // flags: before the answer begins

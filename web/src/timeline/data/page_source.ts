@@ -3,12 +3,13 @@
 import {rowKey} from "./answer";
 import type {ViewAnswer} from "./answer";
 import type {Samples} from "./items";
+import {higher, lower} from "./items";
 import type {PageEvents} from "./page_events";
 import {PageSearch} from "./page_search";
 import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
-import {seenAt, stepAt, stepsOf} from "./steps";
+import {stepOf, stepsOf} from "./steps";
 import type {Source} from "./source";
 import {CallError} from "./source";
 import {itemsIn} from "./view_query";
@@ -100,7 +101,7 @@ export class PageSource implements Source {
     const of = tableOf(this.run, ref);
     const track = this.run.tracks.find(({id}) => id === found.track);
     const steps = track && stepsOf(this.run, track.group);
-    const i = stepAt(steps, seenAt(found, track?.kind));
+    const i = stepOf(steps, found, track?.kind);
     const step =
       steps && i >= 0 ? {number: steps.number[i], from: steps.from[i], to: steps.to[i]} : null;
     return {
@@ -132,7 +133,7 @@ function samplesIn(counter: {time: Float64Array; value: Float64Array}, from: num
     const last = list[list.length - 1];
     if (!last || last[0] !== start) list.push([start, value, value, value]);
     else if (time <= from) list[list.length - 1] = [start, value, value, value];
-    else list[list.length - 1] = [start, Math.min(last[1], value), Math.max(last[2], value), value];
+    else list[list.length - 1] = [start, lower(last[1], value), higher(last[2], value), value];
   });
   return {
     from,

@@ -1,7 +1,7 @@
 // A row of the timeline as one line of pixels. Its cost hardly depends on how many events there
 // are, it needs no GPU, and it can be read back in a test.
 import type {Items, Samples} from "../data/items";
-import {firstEndingAfter} from "../data/items";
+import {firstEndingAfter, higher, lower} from "../data/items";
 
 export interface StripView {
   from: number;        // ns at the left edge
@@ -74,13 +74,13 @@ export function mix(under: number, over: number, share: number): number {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-// The height of a counter in every pixel, as shares of `most` in 0..1: [least, greatest] pairs. A
-// value holds until the next sample.
+// The height of a counter in every pixel, as shares of `most` in 0..1: [least, greatest] pairs, NaN
+// where it is not known. A value holds until the next sample.
 export function curve(samples: Samples, view: StripView, most: number): Float32Array {
   const {a, b} = place(samples, view);
   const heights = new Float32Array(2 * view.end);
   const scale = most > 0 ? 1 / most : 0;
-  let held = 0;
+  let held = NaN;
   let x = view.first;
   for (let i = 0; i < samples.count && x < view.end; ++i) {
     const at = Math.floor(a + b * samples.start[i]);
@@ -90,8 +90,8 @@ export function curve(samples: Samples, view: StripView, most: number): Float32A
     held = samples.last[i] * scale;
     if (at < view.first || at >= view.end) continue;
     const again = x > at;  // several samples in one pixel
-    heights[2 * at] = again ? Math.min(heights[2 * at], least) : least;
-    heights[2 * at + 1] = again ? Math.max(heights[2 * at + 1], greatest) : greatest;
+    heights[2 * at] = again ? lower(heights[2 * at], least) : least;
+    heights[2 * at + 1] = again ? higher(heights[2 * at + 1], greatest) : greatest;
     x = at + 1;
   }
   for (; x < view.end; ++x) heights.fill(held, 2 * x, 2 * x + 2);
@@ -103,11 +103,11 @@ export function paintCurve(pixels: Uint32Array, width: number, height: number,
   heights: Float32Array, {first, end}: StripView, area: number, line: number): void {
   // A sample that is newer than what is known of the whole may be higher.
   const lineOf = (share: number): number => Math.round(Math.min(1, share) * (height - 1));
-  let before = lineOf(heights[2 * first + 1]);
+  let before = NaN;
   for (let x = first; x < end; ++x) {
     const least = lineOf(heights[2 * x]);
     const most = lineOf(heights[2 * x + 1]);
-    const [low, high] = [Math.min(least, before), Math.max(most, before)];
+    const [low, high] = Number.isNaN(most) ? [0, -1] : [lower(least, before), higher(most, before)];
     for (let y = 0; y <= high; ++y) pixels[(height - 1 - y) * width + x] = y < low ? area : line;
     before = most;
   }

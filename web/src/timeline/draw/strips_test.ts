@@ -80,7 +80,26 @@ test("a counter holds its value until the next sample", () => {
     last: Float64Array.of(1, 3, 2),
   };
   const heights = curve(samples, {from: 0, nsPerPixel: 1, first: 0, end: 6}, 4);
-  assert.deepEqual([...heights], [0, 0, 0, 0, 0.25, 0.25, 0.25, 0.25, 0.5, 1, 0.5, 0.5]);
+  assert.deepEqual([...heights], [NaN, NaN, NaN, NaN, 0.25, 0.25, 0.25, 0.25, 0.5, 1, 0.5, 0.5]);
+});
+
+test("what is not known of a counter is a gap", () => {
+  const samples = {
+    from: 0,
+    step: 1,
+    count: 3,
+    start: Uint32Array.of(1, 2, 2),
+    least: Float64Array.of(4, NaN, 2),
+    most: Float64Array.of(4, NaN, 4),
+    last: Float64Array.of(4, NaN, NaN),
+  };
+  const view = {from: 0, nsPerPixel: 1, first: 0, end: 4};
+  const heights = curve(samples, view, 4);
+  assert.deepEqual([...heights], [NaN, NaN, 1, 1, 0.5, 1, NaN, NaN]);
+  const pixels = new Uint32Array(4 * 3);
+  paintCurve(pixels, 4, 3, heights, view, kGreen, kRed);
+  const text = [...pixels].map((p) => (p === 0 ? "." : p === kRed ? "r" : "g")).join("");
+  assert.equal(text.match(/..../g)?.join("/"), ".rr./.gr./.gg.");
 });
 
 test("the area of a counter has a line on top, also where it jumps", () => {
