@@ -575,6 +575,12 @@ class ViewTest(unittest.TestCase):
                 job.kill()
                 job.wait(LONG_S)
 
+    def test_three_jobs_are_refused_before_an_address_is_printed(self):
+        done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, RECORDINGS / "h200_compile.batchlight",
+                   RECORDINGS / "h200_memory.batchlight")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stdout, "")
+
 
 if __name__ == "__main__":
     unittest.main()

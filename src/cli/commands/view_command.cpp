@@ -196,6 +196,15 @@ class Reader {
   // Only once it is over.
   ~Reader() { thread_.join(); }
 
+  // What cannot be shown together is refused before an address is printed. Two RUNs may be two
+  // jobs.
+  void WaitUntilKnown(const std::vector<std::string>& words) const {
+    constexpr std::chrono::milliseconds kLook(20);
+    const auto inputs = FindInputs(words);
+    const bool one_job = inputs.ok() && inputs->size() > words.size();
+    if (!one_job && words.size() <= 2) return;
+    while (!opening_.runs_known && !IsOver(kLook)) continue;
+  }
   bool IsOver(std::chrono::milliseconds wait) const {
     return read_.wait_for(wait) == std::future_status::ready;
   }
@@ -293,6 +302,7 @@ Status Run(const ViewFlags& options) {
   constexpr std::chrono::milliseconds kShort(300);
   ProgressLine progress;
   progress.Announce("reading " + LabelOf(options.runs));
+  reader.WaitUntilKnown(options.runs);
   const bool soon = reader.IsOver(kShort);
   progress.Clear();
   if (soon) RETURN_IF_ERROR(reader.Take());
