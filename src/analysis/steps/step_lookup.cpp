@@ -14,6 +14,17 @@ size_t StepLookup::Around(const std::vector<Step>& steps, int64_t time_ns) {
   return row == kNone || time_ns >= steps[row].end_ns ? kNone : row;
 }
 
+size_t StepLookup::Mostly(const std::vector<Step>& steps, int64_t start_ns, int64_t end_ns) {
+  const int64_t half_ns = (end_ns - start_ns) / 2;
+  const size_t middle = Around(steps, start_ns + half_ns);
+  if (middle != kNone) {
+    const Step& step = steps[middle];
+    const int64_t within_ns = std::min(end_ns, step.end_ns) - std::max(start_ns, step.start_ns);
+    if (within_ns > half_ns) return middle;
+  }
+  return Around(steps, start_ns);
+}
+
 size_t StepLookup::FirstUnfinished(const std::vector<Step>& steps, int64_t time_ns) {
   return static_cast<size_t>(
       std::partition_point(steps.begin(), steps.end(),

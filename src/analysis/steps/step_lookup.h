@@ -39,6 +39,8 @@ class StepLookup {
 
   // Row of the step around the moment; kNone: none.
   static size_t Around(const std::vector<Step>& steps, int64_t time_ns);
+  // Row of the step in which most of a stretch of time lies, else of that in which it begins.
+  static size_t Mostly(const std::vector<Step>& steps, int64_t start_ns, int64_t end_ns);
   // Row of the step that began last, at the moment or before it; kNone: none had begun.
   static size_t LastBegun(const std::vector<Step>& steps, int64_t time_ns);
   // Row of the first step that ends after the moment; steps.size(): all have ended.

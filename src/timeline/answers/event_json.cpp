@@ -21,6 +21,20 @@ json Text(std::string_view text) {
   return std::string(text.substr(0, kMostText)) + " ...";
 }
 
+// Whether a column's description says that this value stands for none: "-1 none", "0 = not seen".
+bool StandsForNone(std::string_view doc, int64_t value) {
+  const std::string number = std::to_string(value);
+  for (size_t at = doc.find(number); at != doc.npos; at = doc.find(number, at + 1)) {
+    if (at > 0 && doc[at - 1] != ' ') continue;
+    std::string_view rest = doc.substr(at + number.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(" =:"), rest.size()));
+    for (const std::string_view none : {"none", "unknown", "not "}) {
+      if (rest.starts_with(none)) return true;
+    }
+  }
+  return false;
+}
+
 // One column of a row for people: what it is called, its text and its bare number.
 class FieldWriter {
  public:
@@ -33,7 +47,11 @@ class FieldWriter {
     json field = {{"key", key}, {"label", LabelOf(key)}, {"value", nullptr}, {"unit", ""}};
     if (!doc.empty()) field["help"] = doc;
     if (!SetValue(column[row_], field)) return;
-    if (key.find("bytes") != key.npos) field["unit"] = "bytes";
+    const bool is_bytes = key.find("bytes") != key.npos;
+    const json& value = field["value"];
+    if (value.is_number_integer() && StandsForNone(doc, value.get<int64_t>())) return;
+    if (is_bytes && value == 0) return;  // a call that moved nothing is none that moves something
+    if (is_bytes) field["unit"] = "bytes";
     if (key.ends_with("_ns")) field["unit"] = "ns";
     fields_.push_back(std::move(field));
   }
@@ -166,14 +184,9 @@ json LinksOf(const Timeline& timeline, const Links& links, uint32_t ref) {
   return out;
 }
 
-// A sampled call is drawn from between two looks, of which the second saw it.
-constexpr int64_t kBetweenLooksNs = 10'000'000;
-
-// A moment early in the event at which it surely went on.
-int64_t SeenNs(const Events& events, uint32_t ref, TrackKind kind) {
-  const int64_t start_ns = events.Start(ref);
-  if (kind != TrackKind::kPython) return start_ns;
-  return start_ns + std::min((events.End(ref) - start_ns) / 2, kBetweenLooksNs);
+// Idle time and what samples found may begin a little before the step that they are about.
+bool IsAboutMostOfIt(TrackKind kind) {
+  return kind == TrackKind::kIdle || kind == TrackKind::kPython || kind == TrackKind::kNative;
 }
 
 json StepOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
@@ -184,7 +197,10 @@ json StepOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
   const ProcessSteps* process =
       timeline.steps().Of(timeline.groups()[static_cast<size_t>(group)].process);
   if (process == nullptr) return nullptr;
-  const size_t row = StepLookup::Around(process->steps, SeenNs(timeline.events(), ref, track.kind));
+  const int64_t start_ns = timeline.events().Start(ref);
+  const size_t row = IsAboutMostOfIt(track.kind)
+                         ? StepLookup::Mostly(process->steps, start_ns, timeline.events().End(ref))
+                         : StepLookup::Around(process->steps, start_ns);
   if (row == StepLookup::kNone) return nullptr;
   const Step& step = process->steps[row];
   return {{"number", step.number}, {"from", step.start_ns}, {"to", step.end_ns}};

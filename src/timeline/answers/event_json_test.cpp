@@ -15,8 +15,8 @@ using testing::StoreBuilder;
 
 constexpr int64_t kMs = 1'000'000;
 
-// It began in step 17 and was told of step 16, as the look before the first that saw it was there.
-TEST(EventDetails, ASampledCallIsOfTheStepInWhichItWasSeen) {
+// It is drawn from the middle between two looks, which may be in the step before.
+TEST(EventDetails, ASampledCallIsOfTheStepInWhichMostOfItLies) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));
   for (int64_t step = 0; step < 10; ++step) {
@@ -28,11 +28,11 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichItWasSeen) {
                               .first_line = 7,
                               .line = 8});
   store.python_stacks.Append({.frame = PythonFrameId::At(0)});
-  store.python_samples.Append({.start_ns = 498 * kMs,
+  store.python_samples.Append({.start_ns = 470 * kMs,
                                .end_ns = 590 * kMs,
                                .thread = main,
                                .python_stack = PythonStackId::At(0),
-                               .samples = 9});
+                               .samples = 4});
   const Store built = build.Build();
   const auto timeline = BuildTimeline(built);
   const Links links(*timeline);
@@ -40,10 +40,44 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichItWasSeen) {
                                   [](const Track& one) { return one.kind == TrackKind::kPython; });
   ASSERT_NE(track, timeline->tracks().end());
   const nlohmann::json nap = EventDetails(*timeline, links, track->rows[0].refs()[0]);
-  EXPECT_NEAR(nap["from"].get<double>(), 503.1 * kMs, 0.1 * kMs);  // between two looks
-  EXPECT_EQ(nap["fields"][0]["value"], 9);
+  EXPECT_NEAR(nap["from"].get<double>(), 485 * kMs, 0.1 * kMs);  // between two looks
+  EXPECT_EQ(nap["fields"][0]["value"], 4);
   EXPECT_EQ(nap["fields"][2]["value"], 8);
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
+}
+
+TEST(EventDetails, WhatStandsForNoneIsNoField) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  Store& store = build.store();
+  const auto call = [&](int64_t start_ns, uint64_t bytes, uint32_t released_by) {
+    store.os_calls.Append({.start_ns = start_ns,
+                           .end_ns = start_ns + kMs,
+                           .thread = main,
+                           .name = store.strings.Intern("read"),
+                           .result = 0,
+                           .bytes = bytes,
+                           .released_by = released_by});
+  };
+  call(0, 0, 0);
+  call(2 * kMs, 512, 100);
+  const Store built = build.Build();
+  const auto timeline = BuildTimeline(built);
+  const Links links(*timeline);
+  const uint32_t first_ref = timeline->events().TableWithKey("os_calls")->first_ref;
+  const auto keys = [&](uint32_t row) {
+    std::string text;
+    const nlohmann::json details = EventDetails(*timeline, links, first_ref + row);
+    for (const nlohmann::json& field : details["fields"]) {
+      text += field["key"].get<std::string>() + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(keys(0).find("bytes"), std::string::npos) << keys(0);
+  EXPECT_EQ(keys(0).find("released_by"), std::string::npos) << keys(0);
+  EXPECT_NE(keys(0).find("result"), std::string::npos) << keys(0);
+  EXPECT_NE(keys(1).find("bytes"), std::string::npos) << keys(1);
+  EXPECT_NE(keys(1).find("released_by"), std::string::npos) << keys(1);
 }
 
 }  // namespace

@@ -74,12 +74,23 @@ export function stepAt(steps: StepsInfo|undefined, time: number): number {
   return i < steps.from.length && steps.from[i] <= time ? i : -1;
 }
 
-// A sampled call is drawn from between two looks, of which the second saw it.
-const kBetweenLooksNs = 10e6;
+// Idle time and what samples found may begin a little before the step that they are about.
+const kAboutMostOfIt: readonly string[] = ["idle", "python", "native"];
 
-// A moment early in an event, on a track of this kind, at which it surely went on.
-export function seenAt({from, to}: {from: number; to: number}, kind: string|undefined): number {
-  return kind === "python" ? from + Math.min((to - from) / 2, kBetweenLooksNs) : from;
+// The step of an event on a track of this kind, by its place: where it begins, or where most of it
+// lies; -1: none. As the server has it (StepOf in event_json.cpp).
+export function stepOf(
+  steps: StepsInfo|undefined, {from, to}: Span, kind: string|undefined): number {
+  const half = (to - from) / 2;
+  const middle = kAboutMostOfIt.includes(kind ?? "") ? stepAt(steps, from + half) : -1;
+  if (!steps || middle < 0) return stepAt(steps, from);
+  const within = Math.min(to, steps.to[middle]) - Math.max(from, steps.from[middle]);
+  return within > half ? middle : stepAt(steps, from);
+}
+
+// How many steps a stretch of time touches.
+export function stepsTouched(steps: StepsInfo|undefined, {from, to}: Span): number {
+  return steps ? Math.max(0, firstEnding(steps.from, to - 1) - firstEnding(steps.to, from)) : 0;
 }
 
 // When an event begins in its step.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RunAnswer} from "./protocol";
-import {searchedStep, seenAt, startInStep, typicalSteps} from "./steps";
+import {searchedStep, stepOf, startInStep, stepsTouched, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -42,11 +42,27 @@ test("a search may be for a step", () => {
     assert.equal(searchedStep(text), undefined, text);
 });
 
-test("a sampled call is of the step in which it was seen", () => {
-  const nap = {from: 98e6, to: 350e6};
-  assert.equal(seenAt(nap, "python"), 108e6);
-  assert.equal(seenAt({from: 98e6, to: 102e6}, "python"), 100e6);
-  assert.equal(seenAt(nap, "thread"), 98e6);
+test("idle time and sampled calls are of the step in which most of them lies", () => {
+  const [steps] = runOf([10, 30, 10]).steps;
+  const gap = {from: 8, to: 35};
+  assert.equal(stepOf(steps, gap, "idle"), 1);
+  assert.equal(stepOf(steps, gap, "python"), 1);
+  assert.equal(stepOf(steps, gap, "thread"), 0);
+  assert.equal(stepOf(steps, {from: 2, to: 50}, "python"), 1);
+  assert.equal(stepOf(runOf([10, 10, 10, 10]).steps[0], {from: 8, to: 32}, "python"), 0);
+  assert.equal(stepOf(steps, {from: 60, to: 70}, "idle"), -1);
+  assert.equal(stepOf(undefined, gap, "idle"), -1);
+});
+
+test("what touches several steps is told how many", () => {
+  const [steps] = runOf([10, 30, 10]).steps;
+  assert.equal(stepsTouched(steps, {from: 2, to: 10}), 1);
+  assert.equal(stepsTouched(steps, {from: 9, to: 41}), 3);
+  assert.equal(stepsTouched(steps, {from: 60, to: 70}), 0);
+  assert.equal(stepsTouched(undefined, {from: 2, to: 10}), 0);
+});
+
+test("where an event begins is told by its step", () => {
   const text = (ns: number): string => `${ns / 1e6} ms`;
   assert.equal(startInStep(98e6, 100e6, text), "2 ms before its start");
   assert.equal(startInStep(100e6, 100e6, text), "0 ms after its start");

@@ -241,7 +241,9 @@ export class Actions {
     const {event} = model.selected ?? {};
     const track = event && run.info.tracks.find(({id}) => id === event.track);
     const steps = (track && stepsOf(run.info, track.group)) ?? run.info.steps[0];
-    const i = stepAt(steps, this.find.place(run));
+    const {from, to} = model.view;
+    const i = event ? steps?.number.indexOf(event.step?.number ?? -1) ?? -1
+                    : stepAt(steps, (from + to) / 2 - run.offset);
     if (i < 0) return null;
     return {
       from: steps.from[i] + run.offset,

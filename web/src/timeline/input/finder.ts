@@ -2,7 +2,6 @@
 // selected event, without one in both, and says of which run it found something.
 import {count, nthLongest} from "../../format";
 import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
-import {seenAt} from "../data/steps";
 import {inFile} from "../state/held";
 import type {Model, RunView} from "../state/model";
 import {runLetter} from "../state/places";
@@ -61,15 +60,6 @@ export class Finder {
     const {selected, view} = this.model;
     const edge = direction > 0 ? view.from - 1 : view.to + 1;
     return Math.round((selected ? selected.event.from + selected.run.offset : edge) - run.offset);
-  }
-
-  // What is looked at: the begin of the selected event, in which it surely went on, or the middle
-  // of the window.
-  place(run: RunView): number {
-    const {selected, view} = this.model;
-    if (!selected) return (view.from + view.to) / 2 - run.offset;
-    const track = selected.run.info.tracks.find(({id}) => id === selected.event.track);
-    return seenAt(selected.event, track?.kind) + selected.run.offset - run.offset;
   }
 
   // Those that a search is for. Of a text that is only in others, these.
