@@ -27,10 +27,14 @@ Columns<Change> ColumnsOf(const std::vector<Change>& changes) {
     return row.a_calls != 0 || row.b_calls != 0;
   });
   if (!counted) return columns;
-  columns.push_back({RealColumn("a_calls", "Calls A", "in a step"),
-                     [](const Change& row) { return row.a_calls; }});
-  columns.push_back({RealColumn("b_calls", "Calls B", "in a step"),
-                     [](const Change& row) { return row.b_calls; }});
+  // What the others add up to, and what they leave, is not called.
+  const auto calls = [](double Change::*side) {
+    return [side](const Change& row) {
+      return row.a_calls == 0 && row.b_calls == 0 ? Cell() : Cell(row.*side);
+    };
+  };
+  columns.push_back({RealColumn("a_calls", "Calls A", "in a step"), calls(&Change::a_calls)});
+  columns.push_back({RealColumn("b_calls", "Calls B", "in a step"), calls(&Change::b_calls)});
   return columns;
 }
 

@@ -8,7 +8,8 @@ using nlohmann::json;
 
 HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& request) {
   timeline::RangeRequest range{.by_steps = request.Has("first_step"),
-                               .keys = request.Texts("tables", 100)};
+                               .keys = request.Texts("tables", 100),
+                               .all_rows = request.Integer("all_rows", 0, 1, 0) != 0};
   if (range.by_steps) {
     range.first_step = request.Time("first_step");
     range.last_step = request.Time("last_step", range.first_step);
@@ -24,7 +25,11 @@ HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& re
   const timeline::RangeTables made = run.range_tables().Make(range);
   if (!made.problem.empty()) return ErrorResponse(404, "unknown", made.problem);
   json tables = json::array();
-  for (const ResultTable& table : made.tables) tables.push_back(TableJson(table));
+  for (const ResultTable& table : made.tables) {
+    tables.push_back(TableJson(table));
+    const auto cut = made.cut.find(table.name);
+    if (cut != made.cut.end()) tables.back()["total_rows"] = cut->second;
+  }
   json processes = json::array();
   for (const timeline::TouchedSteps& steps : made.processes) {
     processes.push_back({{"rank", steps.rank},

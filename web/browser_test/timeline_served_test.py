@@ -365,6 +365,22 @@ class Served(unittest.TestCase):
         self.assertEqual(self.js('return answered.map(({from, to, processes}) => [from, to, processes.map(({first_step, last_step}) => [first_step, last_step])])'),
                          [[*place[:2], [[place[2], place[2]]] * 2]])
 
+    def test_a_table_is_copied_as_it_is_sorted_and_filtered(self):
+        self.view('--step', '3', self.train)
+        self.js('navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }')
+        panel = '.range-panel [role=tabpanel]:not(.hidden-tab)'
+        self.wait('return [...document.querySelectorAll(".range-panel [role=tab]")].some(({innerText}) => innerText === "Events by name")')
+        self.js('[...document.querySelectorAll(".range-panel [role=tab]")].find(({innerText}) => innerText === "Events by name").click()')
+        self.browser.click(f'{panel} th:nth-child(2) button')
+        self.browser.type(f'{panel} .table-tools input', 'cuda')
+        self.js(f'[...document.querySelectorAll("{panel} .buttons button")].find(({{innerText}}) => innerText === "Copy CSV").click()')
+        lines = self.wait('return window.copied').splitlines()
+        shown = self.browser.texts(f'{panel} tbody td:first-child')
+        self.assertGreater(len(shown), 1)
+        self.assertEqual([line.split(',')[0] for line in lines[1:1 + len(shown)]], shown)
+        self.assertTrue(all('cuda' in line.lower() for line in lines[1:]), lines)
+        self.assertRegex(self.browser.text(f'{panel} .buttons [role=status]'), rf'^copied {len(lines) - 1} of \d+ rows, as filtered$')
+
     def test_what_is_not_there_is_said(self):
         self.view('--step', '9999', self.train)
         self.wait('return document.querySelector(".warning") !== null')

@@ -136,6 +136,12 @@ export function columnFormat(column: Column, values: readonly(number | null)[]):
   };
 }
 
+// The same where each number has a unit of its own: of a column of which few values are much larger
+// than the others, these could not be read.
+export function ownFormat(column: Column): ColumnFormat {
+  return {unit: "", text: (value) => numberText(column, value)};
+}
+
 // The pieces of a sentence; what stands between `backticks` is code.
 export function codePieces(text: string): {text: string, code: boolean}[] {
   const pieces = text.split("`");

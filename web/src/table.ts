@@ -3,7 +3,7 @@
 // touch and in print.
 import type {Column, TableData} from "./data";
 import {h, labelledName} from "./dom";
-import {columnFormat, count} from "./format";
+import {columnFormat, count, ownFormat} from "./format";
 import type {ColumnFormat} from "./format";
 import {cellsOf, rowCount} from "./table_sums";
 
@@ -14,6 +14,7 @@ export interface TableOptions {
   details?: (row: number) => HTMLElement | null;
   rowName?: string;                                              // key of the column with the names
   link?: (table: TableData, row: number) => HTMLElement | null;  // from a row to somewhere else
+  ownUnits?: boolean;                                            // each number has its own
 }
 
 const kMoreRows = 500;
@@ -118,7 +119,9 @@ export class Table {
 
   private measure(): void {
     const {columns, cells} = this.table;
-    this.formats = columns.map((column, i) => columnFormat(column, cells[i]));
+    const {ownUnits} = this.options;
+    this.formats =
+      columns.map((column, i) => ownUnits ? ownFormat(column) : columnFormat(column, cells[i]));
     this.largest = columns.map(
       (column, i) =>
         column.unit === "%" ? cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
@@ -184,7 +187,8 @@ export class Table {
     this.draw();
   }
 
-  private rows(): number[] {
+  // As they are sorted and filtered, also those that have no place yet.
+  get rows(): number[] {
     const all = this.sortColumn < 0
       ? Array.from({length: rowCount(this.table)}, (_, row) => row)
       : sortedRows(this.table, this.strings, this.sortColumn, this.descending);
@@ -192,7 +196,7 @@ export class Table {
   }
 
   private draw(): void {
-    const rows = this.rows();
+    const {rows} = this;
     this.body.replaceChildren(...rows.slice(0, this.shown).flatMap((row) => this.row(row)));
     this.drawFooter(rows.length);
   }

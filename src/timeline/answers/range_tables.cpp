@@ -65,11 +65,11 @@ bool IsOfOtherStep(const RangeTables& range, const std::vector<ResultColumn>& co
 }
 
 // Whether nothing of what a row tells per step lies in these steps: no call, or where these are not
-// told, no time.
+// told, no time (`mean` of phases).
 bool HasNothingPerStep(const std::vector<ResultColumn>& columns, const std::vector<Cell>& row) {
   bool has_column = false;
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i].key.ends_with("_per_step")) continue;
+    if (!columns[i].key.ends_with("_per_step") && columns[i].key != "mean") continue;
     const bool is_zero = row[i] == Cell{0.0} || row[i] == Cell{int64_t{0}};
     if (columns[i].key == "calls_per_step") return is_zero;
     if (!is_zero) return false;
@@ -89,6 +89,17 @@ void KeepWhatIsOfSteps(const RangeTables& range, ResultTable& table) {
     return HasNothingPerStep(table.columns, row) || IsOfOtherStep(range, table.columns, row);
   });
   KeepColumns(kept, &table);
+}
+
+// What is unusually long is so among the steps of the run, not of the part.
+void JudgeByAll(const StepSet& all, StepSet& part) {
+  for (ProcessSteps& process : part.processes) {
+    const ProcessSteps* judge = all.Of(process.process);
+    if (judge == nullptr || judge->steps.size() != process.steps.size()) continue;
+    for (size_t i = 0; i < process.steps.size(); ++i) {
+      process.steps[i].outlier = judge->steps[i].outlier;
+    }
+  }
 }
 
 // What takes longest in these steps first: rows are made in the order of the whole run.
@@ -168,6 +179,7 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, StepOptions 
   if (measures.none()) return;
   const std::lock_guard lock(mutex_);
   measurer_.Measure(steps, measures, overview_);
+  JudgeByAll(timeline_.steps(), overview_.steps);
   for (const auto& [key, measure, order] : kTables) {
     if (!IsWanted(request, key)) continue;
     const TableEntry* entry = FindOverviewTable(key);
@@ -176,9 +188,8 @@ void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, StepOptions 
     KeepWhatIsOfSteps(result, table);
     OrderBy(order, table);
     if (table.rows.empty()) continue;
-    if (table.rows.size() > kMostRows) {
-      result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +
-                             std::to_string(table.rows.size()) + " rows");
+    if (table.rows.size() > kMostRows && !request.all_rows) {
+      result.cut[key] = table.rows.size();
       table.rows.resize(kMostRows);
     }
     result.tables.push_back(std::move(table));

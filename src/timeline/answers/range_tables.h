@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/memory/gpu_memory.h"
@@ -24,6 +26,7 @@ struct RangeRequest {
   int64_t last_step = 0;
   size_t process = 0;             // place in the timeline's steps: whose numbers these are
   std::vector<std::string> keys;  // tables that are wanted; empty: all that have rows
+  bool all_rows = false;          // else the first of a long table
 };
 
 // The steps of one process that a range touches.
@@ -44,6 +47,7 @@ struct RangeTables {
   std::vector<TouchedSteps> processes;  // of which the tables are, by rank
   std::vector<std::string> notes;
   std::vector<ResultTable> tables;
+  std::map<std::string_view, size_t> cut;  // by key, how many rows a table has that lacks some
 };
 
 // Keeps from the first request on what the tables of all parts have in common. For any thread; one

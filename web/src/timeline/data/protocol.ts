@@ -205,6 +205,7 @@ export interface RangeTable {
   title: string;
   columns: Column[];
   rows: (string|number|null)[][];
+  total_rows?: number;  // where there are more than these
 }
 
 export interface RangeAnswer {

@@ -7,7 +7,7 @@ import type {CompareAnswer, RangeTable} from "../data/protocol";
 import type {Model} from "../state/model";
 import {headOf, runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
-import {tableBox} from "./range_panel";
+import {tableBox} from "./table_box";
 
 // A time and what it changed by are compared at a glance.
 function inOneUnit({columns, rows, ...table}: RangeTable): RangeTable {

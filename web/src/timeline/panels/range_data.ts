@@ -1,6 +1,6 @@
 // Tables of a range as the report's table code wants them, as CSV and as text.
 import type {Column, TableData} from "../../data";
-import {columnFormat} from "../../format";
+import {columnFormat, ownFormat} from "../../format";
 import type {RangeTable} from "../data/protocol";
 import type {Range} from "../state/model";
 import type {Span} from "../state/viewport";
@@ -55,10 +55,15 @@ export interface TextTable {
   strings: string[];
 }
 
-// Column-wise, with texts by number.
-export function tableOf({key, title, columns, rows}: RangeTable): TextTable {
-  const strings: string[] = [];
-  const ids = new Map<string, number>();
+// A step that compiles takes thousands of times what the others do.
+export function hasOwnUnits({key}: RangeTable): boolean {
+  return key === "steps";
+}
+
+// Column-wise, with texts by number: those that there are, and more.
+export function tableOf(
+  {key, title, columns, rows}: RangeTable, strings: string[] = []): TextTable {
+  const ids = new Map(strings.map((text, id) => [text, id]));
   const idOf = (text: string): number => {
     let id = ids.get(text);
     if (id === undefined) {
@@ -101,11 +106,12 @@ export function csvOf({columns, rows}: RangeTable): string {
 }
 
 // As it is shown, columns aligned.
-export function textOf({columns, rows}: RangeTable): string {
+export function textOf(table: RangeTable): string {
+  const {columns, rows} = table;
   const shown = columns.map((column, i) => {
     const numbers =
       rows.map((row) => row[i]).filter((cell): cell is number => typeof cell === "number");
-    const {unit, text} = columnFormat(column, numbers);
+    const {unit, text} = hasOwnUnits(table) ? ownFormat(column) : columnFormat(column, numbers);
     const cells = rows.map((row) => {
       const cell = row[i];
       if (cell === null || cell === undefined) return "–";
@@ -215,10 +221,12 @@ export function joined(a: RangeTable, b: RangeTable): RangeTable {
       ([key, word]) =>
         ({...column, key: `${column.key}_${key}`, name: `${column.name}, ${word}`, largest}));
   });
+  const total = Math.max(a.total_rows ?? 0, b.total_rows ?? 0);
   return {
     key: a.key,
     title: a.title,
     columns: [...shown.map((i) => a.columns[i]), ...columns],
-    rows
+    rows,
+    ...(total > 0 ? {total_rows: total} : {})
   };
 }

@@ -1,7 +1,6 @@
 // The report's own tables over the selected stretch of time or steps.
 import {h} from "../../dom";
 import {time} from "../../format";
-import {Table} from "../../table";
 import {tabs} from "../../views/tabs";
 import type {RangeAnswer, RangeTable, RunAnswer} from "../data/protocol";
 import {stepsThereAre} from "../data/steps";
@@ -11,9 +10,9 @@ import {heldOfRange, lackOfSteps, lackOfTime} from "../state/held";
 import type {Model, Range, RunView} from "../state/model";
 import {runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
-import {askedSteps, askedTime, csvOf, joined, partOf, tableOf, textOf} from "./range_data";
+import {askedSteps, askedTime, joined, partOf} from "./range_data";
+import {tableBox} from "./table_box";
 
-const kRows = 12;
 const kSettleMs = 180;  // after the last change of a range that is being dragged
 const kSlowMs = 250;    // of all tables: the one in front is then asked for first
 
@@ -161,19 +160,14 @@ export class RangePanel {
     const having = runs.filter(({info}) => hasSteps(info, range));
     const without = runs.filter((run) => having.length > 0 && !having.includes(run));
     const answers = await Promise.all(
-      (having.length > 0 ? having : runs).map((run) => ask(run, range, signal, tables)));
+      (having.length > 0 ? having : runs).map((run) => ask(run, range, {tables}, signal)));
     const lacking = without.map(
       (run) => `${runLetter(this.model, run)} has no such steps: ${stepsThereAre(run.info)}`);
     if (!signal.aborted) this.show(range, answers, lacking);
   }
 
   private show(range: Range, answers: RangeAnswer[], lacking: string[]): void {
-    const [a, b] = answers;
-    const tables = b ? a.tables.map((table) => {
-      const other = b.tables.find(({key}) => key === table.key);
-      return other ? joined(table, other) : table;
-    })
-                     : a.tables;
+    const tables = tablesOf(answers);
     const words = range.steps ? stepsText(range.steps)
                               : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
     const notes = [...lacking, ...this.notesOf(answers)].join("; ");
@@ -183,11 +177,21 @@ export class RangePanel {
       this.result.replaceChildren(h("p", {class: "muted"}, "Nothing ran in this stretch."));
       return;
     }
-    const content =
-      tabs("range", shown.map((table) => ({label: table.title, content: () => tableBox(table)})));
+    const content = tabs("range", shown.map((table) => ({
+      label: table.title,
+      content: () => tableBox(table, () => this.wholeTable(range, table))
+    })));
     this.result.replaceChildren(
       ...(notes ? [h("p", {class: "muted range-notes"}, notes)] : []), content);
     this.keepTab(content, shown.map(({key}) => key));
+  }
+
+  // Also the rows that were left out of it.
+  private async wholeTable(range: Range, {key}: RangeTable): Promise<RangeTable> {
+    const having = this.model.runs.filter(({info}) => hasSteps(info, range));
+    const answers =
+      await Promise.all(having.map((run) => ask(run, range, {tables: [key], all_rows: 1})));
+    return tablesOf(answers)[0];
   }
 
   // Of two runs what is said of one alone with its letter.
@@ -217,26 +221,16 @@ function hasSteps({steps}: RunAnswer, {steps: asked}: Range): boolean {
   return !asked || (numbers.includes(asked.first) && numbers.includes(asked.last));
 }
 
-async function ask(
-  run: RunView, range: Range, signal: AbortSignal, tables?: string[]): Promise<RangeAnswer> {
-  const part = partOf(range, run.offset);
-  return run.source.call<RangeAnswer>("range", tables ? {...part, tables} : part, signal);
+async function ask(run: RunView, range: Range, wanted: {tables?: string[]; all_rows?: number},
+  signal?: AbortSignal): Promise<RangeAnswer> {
+  return run.source.call<RangeAnswer>("range", {...partOf(range, run.offset), ...wanted}, signal);
 }
 
-export function tableBox(table: RangeTable): HTMLElement {
-  const {table: data, strings} = tableOf(table);
-  const said = h("span", {class: "muted", role: "status"});
-  const copy = (label: string, text: () => string): HTMLElement => h("button", {
-    type: "button",
-    class: "quiet",
-    click: () => {
-      void navigator.clipboard.writeText(text()).then(() => (said.textContent = "copied"),
-        () => (said.textContent = "the browser does not allow it"));
-    },
-  },
-    label);
-  return h("div", {class: "table-box"},
-    h("div", {class: "buttons"}, copy("Copy CSV", () => csvOf(table)),
-      copy("Copy text", () => textOf(table)), said),
-    new Table(data, strings, {}, {rows: kRows, filter: table.rows.length > kRows}).element);
+// Of two runs beside each other.
+function tablesOf([a, b]: RangeAnswer[]): RangeTable[] {
+  if (!b) return a.tables;
+  return a.tables.map((table) => {
+    const other = b.tables.find(({key}) => key === table.key);
+    return other ? joined(table, other) : table;
+  });
 }
