@@ -2,7 +2,8 @@
 import {h, longName} from "../../dom";
 import {bytes, count, nthLongest, percent, plural, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
-import {startInStep, stepTitle} from "../data/steps";
+import {isWaitForData, waitFor} from "../data/loader_workers";
+import {startInStep, stepTitle, stepsOf, stepsTouched} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
@@ -63,8 +64,10 @@ export class EventPanel {
     }
     const {run, event} = selected;
     const around = this.around(run, event);
-    this.element.replaceChildren(this.facts(run, event), around);
+    const facts = this.facts(run, event);
+    this.element.replaceChildren(facts, around);
     void this.addMeanwhile(around, run, event);
+    void this.addWait(facts, run, event);
   }
 
   // What else stands far above the gap, out of the window.
@@ -72,8 +75,18 @@ export class EventPanel {
     const found = await meanwhileOf(this.model, run, event).catch(() => []);
     if (found.length === 0) return;
     const items = found.map((one) => h("li", {}, `${one.track}: `, ...this.inWords(run, one),
-                              `, ${percent(one.within, event.to - event.from)} of the gap`));
+                              `, ${percent(one.within, event.to - event.from)} of the ${
+                                isWaitForData(run, event) ? "wait" : "gap"}`));
     box.prepend(h("h3", {}, "Meanwhile"), h("ul", {class: "meanwhile"}, ...items));
+  }
+
+  // Of what a worker of the loader did, the step that waited for it.
+  private async addWait(facts: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
+    const wait = await waitFor(run, event).catch(() => null);
+    if (!wait) return;
+    facts.querySelector("dl")?.prepend(h("dt", {}, "waited for by"),
+      h("dd", {}, this.linkTo(run, wait.ref, `step ${wait.step}`),
+        `, ${time(wait.within)} of its ${time(wait.length)} of data loading`));
   }
 
   private inWords(run: RunView, one: Meanwhile): (HTMLElement|string)[] {
@@ -140,6 +153,14 @@ export class EventPanel {
         "inside", `${plural(inside, "event")}, own time ${time(self)} (${percent(self, length)})`
       ]);
     }
+    const track = run.info.tracks.find(({id}) => id === event.track);
+    const touched =
+      track?.kind === "python" ? stepsTouched(stepsOf(run.info, track.group), event) : 0;
+    if (touched > 1)
+      rows.push([
+        "calls",
+        `in ${count(touched)} steps: samples cannot tell calls apart between which nobody looked`
+      ]);
     const same = event.same_name;
     if (same && same.count > 1) {
       rows.push([

@@ -1,14 +1,17 @@
-// What the threads of a process did while its GPU had nothing to do: in each, the innermost event
+// What the threads of a process did while its GPU had nothing to do, and the workers of its loader
+// while a step waited for data: in each, the innermost event
 // that fills most of the gap; of a thread that began several events in it, these or, where it was
 // outside of all events for longer, between which two that was.
-import type {EventAnswer, EventRef, Ref, RowRange} from "../data/protocol";
+import type {EventAnswer, EventRef, Ref, RowRange, TrackInfo} from "../data/protocol";
 import {rowKey} from "../data/answer";
 import type {ViewAnswer} from "../data/answer";
 import type {Items} from "../data/items";
+import {isMaking, isWaitForData, tracksOfWorkers} from "../data/loader_workers";
 import {endOf, startOf} from "../data/items";
 import type {Track} from "../data/track";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
+import {placeOf} from "../state/places";
 
 const kGaps = ["gpu_idle", "gpu_idle_causes"];
 const kKinds = ["thread", "imports", "python"];
@@ -52,22 +55,21 @@ export interface Span {
 
 export async function meanwhileOf(
   model: Model, run: RunView, gap: EventAnswer): Promise<Meanwhile[]> {
-  if (!kGaps.includes(gap.table) || gap.to <= gap.from) return [];
+  if (gap.to <= gap.from) return [];
+  if (isWaitForData(run, gap)) return inWorkers(model, run, gap);
+  if (!kGaps.includes(gap.table)) return [];
   const tracks = threadsBeside(model.tracks, run.index, trackId(run.index, gap.track ?? -1));
   if (tracks.length === 0) return [];
-  const step = 2 ** Math.max(0, Math.floor(Math.log2((gap.to - gap.from) / kSteps)));
-  const rows = tracks.map((track): RowRange => [track.info!.id, 0, track.rows]);
-  const view = await run.source.view(
-    {from: Math.floor(gap.from / step) * step, to: Math.ceil(gap.to / step) * step, step, rows});
+  const view = await viewOf(run, gap, tracks.map(({info}) => info!));
   const found: Meanwhile[] = [];
   for (const track of tracks) {
     if (found.length >= kShown) break;
     const sampled = track.kind === "python";
     if (sampled && gap.to - gap.from < kLeastSampledNs) continue;
-    const ref = innermost(view, track, gap);
+    const ref = innermost(view, track.info!, gap);
     if (ref !== null) {
       const event = await run.source.call<EventAnswer>("event", {ref});
-      const within = Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
+      const within = withinOf(event, gap);
       const guessed = sampled && gap.to - gap.from < kSampleNs;
       found.push({track: track.name, event, within, guessed});
     } else if (track.kind === "thread") {
@@ -75,6 +77,33 @@ export async function meanwhileOf(
       const one = pieces && await inPieces(run, track, pieces, gap);
       if (one) found.push(one);
     }
+  }
+  return found;
+}
+
+async function viewOf(run: RunView, {from, to}: Span, tracks: TrackInfo[]): Promise<ViewAnswer> {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2((to - from) / kSteps)));
+  const rows = tracks.map((track): RowRange => [track.id, 0, track.rows]);
+  return run.source.view(
+    {from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step, step, rows});
+}
+
+function withinOf(event: Span, gap: Span): number {
+  return Math.min(event.to, gap.to) - Math.max(event.from, gap.from);
+}
+
+async function inWorkers(model: Model, run: RunView, wait: EventAnswer): Promise<Meanwhile[]> {
+  const tracks = tracksOfWorkers(run.info, wait);
+  if (tracks.length === 0) return [];
+  const view = await viewOf(run, wait, tracks);
+  const found: InEvent[] = [];
+  for (const track of tracks) {
+    if (found.length >= kShown) break;
+    const ref = innermost(view, track, wait);
+    const event = ref === null ? null : await run.source.call<EventAnswer>("event", {ref});
+    if (!event || !isMaking(event, track.kind)) continue;
+    const place = placeOf(model, run, {track: track.id});
+    found.push({track: place, event, within: withinOf(event, wait), guessed: false});
   }
   return found;
 }
@@ -135,9 +164,9 @@ export function threadsBeside(tracks: readonly Track[], run: number, id: number)
     .slice(0, kMostTracks);
 }
 
-function innermost(view: ViewAnswer, track: Track, gap: EventAnswer): number|null {
+function innermost(view: ViewAnswer, track: TrackInfo, gap: EventAnswer): number|null {
   for (let row = track.rows - 1; row >= 0; --row) {
-    const items = view.rows.get(rowKey(track.info!.id, row));
+    const items = view.rows.get(rowKey(track.id, row));
     for (let i = 0; items && i < items.count; ++i)
       if (items.merged[i] === 1 && items.width[i] * view.step >= kEnoughOf * (gap.to - gap.from))
         return items.ref[i];
