@@ -17,6 +17,19 @@ PythonFrameId FrameAt(const Store& store, PythonStackId stack, uint32_t depth) {
   return depth < frames.size() ? frames[frames.size() - 1 - depth] : PythonFrameId();
 }
 
+// The first record of the thread, among all by thread and start, that ends after the moment.
+size_t FirstAfter(const PythonSamplesTable& samples, ThreadId thread, int64_t time_ns) {
+  const auto [begin, end] = std::equal_range(samples.thread.begin(), samples.thread.end(), thread);
+  const auto first = static_cast<size_t>(begin - samples.thread.begin());
+  const auto start_of = [&](auto place) {
+    return samples.start_ns.begin() + (place - samples.thread.begin());
+  };
+  auto row = static_cast<size_t>(std::lower_bound(start_of(begin), start_of(end), time_ns) -
+                                 samples.start_ns.begin());
+  while (row > first && samples.end_ns[row - 1] > time_ns) --row;
+  return row;
+}
+
 }  // namespace
 
 SampledCall SamplesOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
@@ -27,9 +40,10 @@ SampledCall SamplesOf(const Timeline& timeline, const EventPlace& place, uint32_
   SampledCall call;
   int64_t all_ns = 0;
   std::map<uint32_t, int64_t> by_line;
-  for (size_t row = 0; row < samples.size(); ++row) {
+  for (size_t row = FirstAfter(samples, thread, from_ns);
+       row < samples.size() && samples.thread[row] == thread && samples.start_ns[row] < to_ns;
+       ++row) {
     // The looks of a record are at its end and before it.
-    if (samples.thread[row] != thread || samples.end_ns[row] <= from_ns) continue;
     const int64_t ns = samples.end_ns[row] - samples.start_ns[row];
     const int64_t apart_ns = ns / std::max(1u, samples.samples[row]);
     if (samples.start_ns[row] + apart_ns > to_ns) continue;

@@ -6,6 +6,7 @@
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/cpu/thread_times.h"
 #include "timeline/tracks/derived_tracks.h"
+#include "timeline/tracks/stack_stretches.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -53,58 +54,24 @@ void AddSwitchTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
                      {.kind = TrackKind::kSwitches, .title = "Processor"}, plans);
 }
 
-// Of samples one after the other, functions that stay are one event. Each sample stands for the
-// processor time before it.
-class NativeStretches {
- public:
-  NativeStretches(Timeline& timeline, DerivedTable& table) : timeline_(timeline), table_(table) {
-    const Store& store = timeline.store();
-    names_.reserve(store.native_frames.size());
-    for (size_t row = 0; row < store.native_frames.size(); ++row) {
-      names_.push_back(timeline.names().Add(FrameName(store, NativeFrameId::At(row))));
-    }
+std::vector<StringId> NamesOfFrames(Timeline& timeline, const NativeFramesTable& frames) {
+  std::vector<StringId> names;
+  names.reserve(frames.size());
+  for (size_t row = 0; row < frames.size(); ++row) {
+    names.push_back(timeline.names().Add(FrameName(timeline.store(), NativeFrameId::At(row))));
   }
+  return names;
+}
 
-  void Look(NativeStackId stack, int64_t start_ns, int64_t end_ns) {
-    const Store& store = timeline_.store();
-    std::vector<StringId> found;
-    for (; !stack.IsNone(); stack = store.native_stacks.parent[stack.row()]) {
-      const NativeFrameId frame = store.native_stacks.frame[stack.row()];
-      if (!frame.IsNone()) found.push_back(names_[frame.row()]);
-    }
-    std::reverse(found.begin(), found.end());
-    if (found.size() > kMostNativeDepth) found.resize(kMostNativeDepth);
-    size_t same = 0;
-    const bool goes_on = !open_.empty() && start_ns <= table_.end_ns[open_.front()];
-    while (goes_on && same < open_.size() && same < found.size() &&
-           table_.name[open_[same]] == found[same]) {
-      table_.end_ns[open_[same++]] = end_ns;
-    }
-    const int64_t from_ns = goes_on ? std::max(start_ns, last_end_ns_) : start_ns;
-    open_.resize(same);
-    for (; same < found.size(); ++same) {
-      open_.push_back(table_.name.size());
-      table_.Add(from_ns, end_ns, found[same]);
-    }
-    last_end_ns_ = end_ns;
-  }
-  void EndThread() { open_.clear(); }
-
- private:
-  Timeline& timeline_;
-  DerivedTable& table_;
-  std::vector<StringId> names_;  // by row of native_frames
-  std::vector<size_t> open_;     // rows of the table, outermost first
-  int64_t last_end_ns_ = 0;
-};
-
+// Each sample stands for the processor time before it.
 void AddNativeTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   const CpuSamplesTable& samples = timeline.store().cpu_samples;
   if (samples.size() == 0) return;
   const std::vector<size_t> first = FirstRowsOfThreads(samples);
   DerivedTable& table = timeline.NewDerivedTable();
   table.nests = true;  // recursion
-  NativeStretches stretches(timeline, table);
+  const std::vector<StringId> names = NamesOfFrames(timeline, timeline.store().native_frames);
+  StackStretches stretches(table, kMostNativeDepth);
   std::vector<ThreadId> threads;
   for (size_t i = 0; i + 1 < first.size(); ++i) {
     threads.push_back(samples.thread[first[i]]);
@@ -112,8 +79,10 @@ void AddNativeTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
     int64_t before_ns = INT64_MIN;
     for (size_t row = first[i]; row < first[i + 1]; ++row) {
       const int64_t at_ns = samples.start_ns[row];
-      stretches.Look(samples.native_stack[row], std::max(before_ns, at_ns - samples.cpu_ns[row]),
-                     at_ns);
+      const int64_t from_ns = std::max(before_ns, at_ns - samples.cpu_ns[row]);
+      const bool goes_on = stretches.is_open() && from_ns <= stretches.open_until_ns();
+      stretches.Look(timeline.store().native_stacks, samples.native_stack[row], names, goes_on,
+                     from_ns, at_ns);
       before_ns = at_ns;
     }
     stretches.EndThread();
