@@ -68,6 +68,9 @@ bool IsAttentionWrittenOut(const RunMeasures& run);
 // What backward computes again of the forward, ns a step; 0: nothing, or too little to be told.
 // (model/forward_rules.cpp)
 double RecomputedNs(const RunMeasures& run);
+// Backwards of a steady step, which are more than one where gradients are summed up.
+// (model/repeat_rules.cpp)
+double BackwardsPerStep(const RunMeasures& run, const ProcessSteps& main);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU is slow to
 // launch, faster kernels help only as far as the CPU ever waits for the GPU. `cpu_ns`: what
 // the CPU is spared by the same change. (gpu/cpu_slack.cpp)

@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/loading/loader_workers.h"
+#include "analysis/advice/package_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
@@ -184,6 +185,8 @@ struct LoadingCode {
   std::string first;   // "`__getitem__` (data.py:31)"; "": not known
   std::string names;   // up to three
   std::string called;  // "`ZipExtFile._read1` of zipfile"; "": nothing of packages
+  std::string hint;    // PackageHint
+  bool hint_first = false;
 
   // " Most of it is in `__getitem__` (data.py:31)."
   std::string Sentence(bool single) const {
@@ -197,7 +200,11 @@ LoadingCode FindLoadingCode(const RunMeasures& run, const ProcessSteps& main, bo
   const SampledTime time = single ? run.loop_work.loading : CodeOfWorkers(run, main);
   LoadingCode code{.first = FunctionTexts(*run.store, time, 1),
                    .names = FunctionTexts(*run.store, time)};
-  if (!code.names.empty()) code.called = CalledText(*run.store, time);
+  if (code.names.empty()) return code;
+  code.called = CalledText(*run.store, time);
+  const PackageHint hint = HintFor(*run.store, time);
+  code.hint = hint.text;
+  code.hint_first = hint.before_workers;
   return code;
 }
 
@@ -235,18 +242,24 @@ void AdviseReadingOnce(double share, Finding* finding) {
 }
 
 // What to do where the training process loads by itself.
-void AdviseWorkers(const RunMeasures& run, const Processors& processors,
-                   const std::string& functions, Finding* finding) {
+void AdviseWorkers(const RunMeasures& run, const Processors& processors, const LoadingCode& code,
+                   Finding* finding) {
   const std::string options = "num_workers=" + std::to_string(processors.workers_to_start()) +
                               ", persistent_workers=True" +
                               (run.gpu.empty() ? "" : ", pin_memory=True");
-  finding->action = "Load in the background: DataLoader(..., " + options + ").";
-  if (!functions.empty()) {
-    finding->action += " Or make " + functions +
-                       " faster, with operators on whole arrays instead of loops; what comes out "
-                       "alike in every epoch can be made once, before the loop.";
+  const std::string place = RecordedPlace(run, "site.dataloader");
+  const std::string load = "oad in the background" + (place.empty() ? "" : " (" + place + ")") +
+                           ": DataLoader(..., " + options + ").";
+  if (code.hint.empty() && !code.names.empty()) {
+    finding->action = "L" + load + " Or make " + code.names +
+                      " faster, with operators on whole arrays instead of loops; what comes out "
+                      "alike in every epoch can be made once, before the loop.";
+  } else if (!code.hint.empty() && code.hint_first) {
+    finding->action = "Make " + code.names + " faster. " + code.hint + "Or l" + load;
+  } else {
+    finding->action = "L" + load + (code.hint.empty() ? "" : ' ' + code.hint);
   }
-  finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
+  finding->patch = {.place = place,
                     .diff =
                         "-loader = DataLoader(dataset, batch_size)\n"
                         "+loader = DataLoader(dataset, batch_size, " +
@@ -274,7 +287,7 @@ std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& proce
   if (code.names.empty()) {
     return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
   }
-  return "M" + cheaper.substr(1) + " Or give it more workers" + room +
+  return "M" + cheaper.substr(1) + ' ' + code.hint + "Or give it more workers" + room +
          " or a larger prefetch_factor.";
 }
 
@@ -397,7 +410,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
            .count = 1,
            .per_step_ns = exposed_ns}}};
   if (single)
-    AdviseWorkers(run, processors, code.names, &finding);
+    AdviseWorkers(run, processors, code, &finding);
   else if (!AdviseNoWorkers(run, *main, of_steps, exposed_ns, &finding))
     finding.action = MoreWorkersAction(wait.has_gpu, workers, processors, code);
   if (!CanBeSeen(run, finding.gain_ns)) return;

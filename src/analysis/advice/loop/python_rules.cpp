@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/package_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/advice/sampled_callers.h"
@@ -88,11 +89,12 @@ Finding WaitingPython(const RunMeasures& run, const std::string& names, const st
                       double exposed_ns) {
   const OwnPython& python = run.loop_work.python;
   const double runs = double(python.functions.cpu_ns) / double(python.functions.all_ns);
+  const std::string hint = HintFor(*run.store, python.functions).text;
   return {.title = names + ": the loop waits there for " + share + " of a step",
           .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
                   names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps.",
           .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
-          .action = std::string(kLookWhatItWaitsFor),
+          .action = hint.empty() ? std::string(kLookWhatItWaitsFor) : hint,
           .gain_ns = exposed_ns * kOwnPythonGain,
           .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
           .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};
@@ -143,6 +145,7 @@ void RarePythonWork(const RunMeasures& run, Findings* findings) {
   const std::string share = PercentOf(exposed_ns / step_ns);
   const std::string steps = std::to_string(rare.steps) + " of " +
                             std::to_string(run.steps.Main()->steady.size()) + " steps";
+  const std::string hint = HintFor(*run.store, rare.functions).text;
   const double each_ns = exposed_ns * double(run.steps.Main()->steady.size()) / double(rare.steps);
   findings->push_back(
       {.title = names + ": " + share + " of the mean step, in " + steps,
@@ -150,7 +153,8 @@ void RarePythonWork(const RunMeasures& run, Findings* findings) {
                TimeOf(each_ns) + " each" + (has_gpu ? " while the GPU idles" : "") + ", in " +
                names + "; the median step does without.",
        .why = "No step trains meanwhile.",
-       .action = Sleeps(rare.functions, python.whole, ProcessorWait(run))
+       .action = !hint.empty() ? hint
+                 : Sleeps(rare.functions, python.whole, ProcessorWait(run))
                      ? std::string(kLookWhatItWaitsFor)
                      : "Do it in fewer steps, make it cheaper, or hand what it needs to another "
                        "process.",
@@ -233,7 +237,8 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                            : "") +
            (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
        .why = "Python works on one value at a time, and nothing else goes on meanwhile.",
-       .action = std::string(
+       .action = HintFor(*run.store, python.functions).text +
+                 std::string(
                      PhaseShareOf(run, PhaseKind::kDataLoading) > 0
                          ? "Do it once before the loop and keep the result, do it for a whole "
                            "batch with tensors or NumPy, or move it into the DataLoader's workers."

@@ -531,5 +531,38 @@ TEST(CellsInALoop, AreNamedFromManyCallsInAForwardOn) {
   EXPECT_EQ(FindRule(Recurrent(few, 4).findings, "cells-in-a-loop"), nullptr);
 }
 
+// The same of a loop that calls the whole network for each, and its loss.
+RunOverview CalledForEachTimeStep(Store& store, int times, int micro_batches) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  int64_t at = kMs;
+  for (int i = 0; i < 30; ++i) {
+    for (int part = 0; part < micro_batches; ++part, at += 19 * kMs) {
+      for (int t = 0; t < times; ++t, at += kMs) {
+        build.Module(thread, "Net", "Net", at, at + kMs / 2);
+        build.Module(thread, "cell", "GRUCell", at + 1000, at + kMs / 4);
+        build.Module(thread, "CrossEntropyLoss", "CrossEntropyLoss", at + kMs / 2, at + kMs - 1000);
+      }
+      build.Phase(thread, Phase::kBackward, "backward", at, at + 19 * kMs);
+    }
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at + kMs, at + 2 * kMs);
+    at += 3 * kMs;
+  }
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+TEST(CellsInALoop, MayBeOfAModelThatIsCalledForEachTimeStep) {
+  Store store, summed;
+  const RunOverview run = CalledForEachTimeStep(store, 30, 1);
+  const Finding* finding = FindRule(run.findings, "cells-in-a-loop");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`cell` is called 30.0 times a step"), std::string::npos);
+  EXPECT_NEAR(finding->gain_ns, 0.3 * 30 * kMs, 0.5 * kMs) << "with all that the loop calls";
+  // A cell in each of many micro-batches is no loop over time.
+  EXPECT_EQ(FindRule(CalledForEachTimeStep(summed, 1, 16).findings, "cells-in-a-loop"), nullptr);
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -34,15 +34,6 @@ const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path) {
   return found == run.modules.rows.end() ? nullptr : &*found;
 }
 
-double BackwardsPerStep(const RunMeasures& run, const ProcessSteps& main) {
-  StepLookup steps(&main);
-  size_t count = 0;
-  for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kBackward)) {
-    count += steps.IsSteadyAt(mark.start_ns);
-  }
-  return double(count) / double(main.steady.size());
-}
-
 struct RepeatedCalls {
   const ModuleRow* module = nullptr;
   double per_input = 0;        // calls with the same input
@@ -67,6 +58,15 @@ RepeatedCalls CostOf(const RunMeasures& run, const ProcessSteps& main, Repeats r
 }
 
 }  // namespace
+
+double BackwardsPerStep(const RunMeasures& run, const ProcessSteps& main) {
+  StepLookup steps(&main);
+  size_t count = 0;
+  for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kBackward)) {
+    count += steps.IsSteadyAt(mark.start_ns);
+  }
+  return double(count) / double(main.steady.size());
+}
 
 void RepeatedForward(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/module_callers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 
@@ -13,10 +14,32 @@ struct Cells {
   double per_step_ns = 0;
   double calls_per_step = 0;
   const ModuleRow* most = nullptr;  // nullptr: none in a loop
+  bool in_calls = false;            // whose time step is a call of the whole model
 };
+
+double TotalNs(const ModuleRow& row) { return row.total_per_step_ns + row.backward_per_step_ns; }
+
+const ModuleRow& RootOf(const RunMeasures& run, const ModuleRow& row) {
+  const ModuleRow* root = &row;
+  while (root->parent >= 0) root = &run.modules.rows[static_cast<size_t>(root->parent)];
+  return *root;
+}
+
+// Of the models that a loop outside of them calls for each time step, with the loss that it calls
+// there: their cells loop no more than these.
+double CalledForEachTimeStepNs(const RunMeasures& run, double least_calls) {
+  double ns = 0;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.depth == 0 && row.calls_per_step >= least_calls) ns += TotalNs(row);
+  }
+  return ns;
+}
 
 Cells CellsInLoops(const RunMeasures& run) {
   Cells cells;
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->steady.empty()) return cells;
+  const double backwards = std::max(1.0, BackwardsPerStep(run, *main));
   for (const ModuleRow& row : run.modules.rows) {
     if (row.class_name != "LSTMCell" && row.class_name != "GRUCell" &&
         row.class_name != "RNNCell") {
@@ -24,15 +47,15 @@ Cells CellsInLoops(const RunMeasures& run) {
     }
     const double callers =
         row.parent < 0 ? 1 : run.modules.rows[static_cast<size_t>(row.parent)].calls_per_step;
-    if (row.calls_per_step < kCellCalls * std::max(1.0, callers)) continue;
-    const double ns = row.total_per_step_ns + row.backward_per_step_ns;
-    const ModuleRow* const most = cells.most;
-    if (most == nullptr || ns > most->total_per_step_ns + most->backward_per_step_ns) {
-      cells.most = &row;
-    }
-    cells.per_step_ns += ns;
+    if (row.calls_per_step < kCellCalls * std::clamp(callers, 1.0, backwards)) continue;
+    if (cells.most == nullptr || TotalNs(row) > TotalNs(*cells.most)) cells.most = &row;
+    cells.per_step_ns += TotalNs(row);
     cells.calls_per_step += row.calls_per_step;
   }
+  if (cells.most == nullptr) return cells;
+  const double least_calls = kCellCalls * backwards;
+  cells.in_calls = RootOf(run, *cells.most).calls_per_step >= least_calls;
+  if (cells.in_calls) cells.per_step_ns = CalledForEachTimeStepNs(run, least_calls);
   return cells;
 }
 
@@ -42,24 +65,27 @@ Cells CellsInLoops(const RunMeasures& run) {
 // operator of each step; nn.LSTM multiplies the inputs of all steps at once and loops in C++.
 void CellsInALoop(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
-  const auto [cells_ns, calls, most] = CellsInLoops(run);
+  const auto [cells_ns, calls, most, in_calls] = CellsInLoops(run);
   if (step_ns <= 0 || most == nullptr || cells_ns < kCellShare * step_ns) return;
   const std::string layer = most->class_name.substr(0, most->class_name.size() - 4);  // LSTM
   const double part = run.gpu.empty() ? kCellGain : kCellGpuGain;
   findings->push_back(
       {.title = "`" + most->path + "` is called " + Rounded(most->calls_per_step) +
                 " times a step, one time step each",
-       .seen = "Cells take " + PercentOf(cells_ns / step_ns) + " of a step in " + Rounded(calls) +
+       .seen = (in_calls ? "The model, called for each time step, and its loss take "
+                         : std::string("Cells take ")) +
+               PercentOf(cells_ns / step_ns) + " of a step in " + Rounded(calls) +
                " calls, forward and backward.",
        .why = "Every call is several small operators, and as many again in backward.",
        .action = "Where the inputs of all time steps are known, use nn." + layer +
-                 ", which takes the whole sequence in one call; keep the cell for steps that feed "
-                 "on their own output.",
+                 ", which takes the whole sequence in one call" +
+                 (in_calls ? ", as do the layers around it and the loss" : "") +
+                 "; keep the cell for steps that feed on their own output.",
        .gain_ns = cells_ns * part,
        .uncertainty_ns = cells_ns * kCellUncertainty,
        .evidence =
            {{.kind = "module", .name = most->path, .count = most->calls, .per_step_ns = cells_ns}},
-       .patch = {.place = "",
+       .patch = {.place = CallerOfModule(run, in_calls ? RootOf(run, *most).path : most->path),
                  .diff = "-for x in inputs.unbind(1): h, c = self.cell(x, (h, c))\n"
                          "+out, (h, c) = self." +
                          std::string(layer == "LSTM" ? "lstm" : "rnn") + "(inputs)  # nn." + layer +
