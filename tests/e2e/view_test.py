@@ -338,6 +338,10 @@ class ViewTest(unittest.TestCase):
             compared = viewer.get("compare")
             self.assertEqual(compared["tables"][0]["columns"][3]["key"], "delta_ns")
             self.assertTrue(compared["steps"])
+            kernels = next(table for table in compared["tables"] if table["key"] == "kernels")
+            calls = [column["key"] for column in kernels["columns"]].index("a_calls")
+            self.assertIsNone(kernels["rows"][0][calls])  # what the others add up to is not called
+            self.assertTrue(any(row[calls] for row in kernels["rows"]))
 
     def test_memory_is_a_counter(self):
         with Viewer(RECORDINGS / "h200_memory.batchlight") as viewer:

@@ -3,7 +3,7 @@
 // touch and in print.
 import type {Column, TableData} from "./data";
 import {h, labelledName} from "./dom";
-import {columnFormat, count, ownFormat} from "./format";
+import {columnFormat, count, ownFormat, plural} from "./format";
 import type {ColumnFormat} from "./format";
 import {cellsOf, rowCount} from "./table_sums";
 
@@ -254,8 +254,7 @@ export class Table {
     const parts: (Node|string)[] = [];
     const visible = Math.min(this.shown, matching);
     parts.push(
-      visible < matching ? `${count(visible)} of ${count(matching)} rows`
-                         : `${count(matching)} rows`,
+      visible < matching ? `${count(visible)} of ${count(matching)} rows` : plural(matching, "row"),
     );
     if (matching > this.shown) parts.push(this.moreButton(matching));
     else if (this.shown > this.options.rows && matching > this.options.rows)

@@ -1,6 +1,6 @@
 // The bar on top, what ran in one line, and what is missing from the recording.
 import type {Loss, PageData, Process} from "../data";
-import {h, svg} from "../dom";
+import {h, prose, svg} from "../dom";
 import {count, time} from "../format";
 import {themeButton} from "../theme";
 import {kTimelinePrefix} from "../timeline_link";
@@ -72,7 +72,7 @@ export function footnotes(losses: Loss[]): HTMLElement|null {
 
 function lossItems(losses: Loss[]): HTMLElement[] {
   return losses.map(
-    (loss) => h("li", {class: loss.severity}, loss.text,
+    (loss) => h("li", {class: loss.severity}, ...prose(loss.text),
       loss.advice ? h("span", {}, ` To do: ${loss.advice}.`) : null),
   );
 }
