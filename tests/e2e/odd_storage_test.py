@@ -268,6 +268,22 @@ class AServedFileSystem(Served):
                        "no recording can be made of it")
             os.remove(self.path("behind/run.batchlight"))
 
+    def test_a_recorded_program_that_cannot_end_holds_up_nobody(self):
+        script = "import os, sys, time; os.kill(int(sys.argv[1]), 19); open(sys.argv[2], 'w'); time.sleep(1000)"
+        with open(self.path("said"), "w") as said:
+            tool = self.begin("profile", "-t", "nvtx", "--pytorch=none", "-o", "disk/run", DEBIAN_PYTHON, "-c", script,
+                              str(self.server.pid), self.path("ran"), stderr=said)
+        self.until(lambda: os.path.exists(self.path("ran")), "the program does not run")
+        try:
+            for _ in range(4):  # the first ends the program, but for what the kernel writes for it
+                time.sleep(2)
+                if tool.poll() is None:
+                    tool.send_signal(signal.SIGTERM)
+            self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
+        finally:
+            self.server.send_signal(signal.SIGCONT)
+        self.assertIn("what was recorded stays in disk/run.batchlight.live", self.text("said"))
+
     def test_keys_end_a_tool_that_cannot_seal(self):
         main, other = pty.openpty()
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/child.h"
 #include "base/contain.h"
 #include "capture/loop/clock.h"
 #include "capture/loop/forced_end.h"
@@ -103,7 +104,7 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed,
   witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   rescue_.Start(
-      fd_, [this] { LookForEnd(); }, [this](const siginfo_t& info) { Rescue(info); });
+      fd_, [this] { LookHeldUp(); }, [this](const siginfo_t& info) { Rescue(info); });
   return {};
 }
 
@@ -132,7 +133,10 @@ void SignalRelay::ReadSignals() {
   signalfd_siginfo info;
   while (read(fd_, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) child_changed_();
+    if (signal == SIGCHLD) {
+      LookForEnd();
+      child_changed_();
+    }
     if (IsTheToolsOwn(info)) continue;
     const bool for_starter = IsForTheStarter(info.ssi_code, static_cast<pid_t>(info.ssi_pid));
     if (interrupted_ != nullptr && !for_starter) {
@@ -253,20 +257,31 @@ void SignalRelay::Rescue(const siginfo_t& info) {
   PassOn(waiting);
 }
 
-// The loop may be held up before it has waited for the program.
+// What the loop does for an ended process, before it has waited for it too, may hold it up.
 void SignalRelay::LookForEnd() {
   siginfo_t child{};
+  if (HasEnded()) return;
   if (waitid(P_PID, static_cast<id_t>(program_), &child, WEXITED | WNOHANG | WNOWAIT) != 0) return;
-  if (child.si_pid != program_) return;
-  NoteEnd(child);
-  if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;  // keys are the tool's
+  if (child.si_pid == program_) NoteEnd(child);
+}
+
+// The program may be held up as well, in its end.
+void SignalRelay::LookHeldUp() {
+  LookForEnd();
+  if (HasEnded()) return;
+  if (const std::optional<int> status = StatusOfEnding(program_)) Ended(ShellExitCode(*status));
 }
 
 void SignalRelay::NoteEnd(const siginfo_t& child) {
   if (child.si_pid != program_ || child.si_code == CLD_STOPPED) return;
   constexpr int kKilledBy = 128;
+  Ended(child.si_status + (child.si_code == CLD_EXITED ? 0 : kKilledBy));
+}
+
+void SignalRelay::Ended(int exit_code) {
   const std::lock_guard lock(end_);
-  exit_code_ = child.si_status + (child.si_code == CLD_EXITED ? 0 : kKilledBy);
+  exit_code_ = exit_code;
+  if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;  // keys are the tool's
 }
 
 bool SignalRelay::HasEnded() {

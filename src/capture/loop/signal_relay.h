@@ -89,6 +89,8 @@ class SignalRelay {
   void PassOn(const Waiting& waiting) const;
   void Rescue(const siginfo_t& info);
   void LookForEnd();
+  void LookHeldUp();
+  void Ended(int exit_code);
   bool HasEnded();
   void EndHeldUp(int signal);
   bool WitnessTells(const Waiting& waiting);
@@ -103,7 +105,7 @@ class SignalRelay {
   std::mutex end_;                          // held while the rescuer passes on
   std::optional<int> exit_code_;            // of the program, once it has ended; with end_
   int asked_by_ = 0;                        // a signal, of the rescuer
-  std::atomic<bool> had_terminal_ = false;  // the program, when the rescuer took it back
+  std::atomic<bool> had_terminal_ = false;  // the program, when it was found to have ended
   std::function<void()> ends_next_;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;

@@ -351,8 +351,9 @@ Status Session::OpenWatches(pid_t pid) {
   return signals_.Open(
       pid, [this] { Reap(); },
       [notice = notice_, folder] {
-        notice("the program has ended and its recording is being sealed; asked once more, " +
-               ("batchlight ends at once, and what was recorded stays in " + folder));
+        notice(
+            "the program has ended, its recording is not sealed yet; asked once more, batchlight " +
+            ("ends at once, and what was recorded stays in " + folder));
       });
 }
 
