@@ -136,7 +136,8 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
 // The tool looks at the machine ten times a second, and says that it is about to end.
 constexpr int64_t kSilentNs = 2'000'000'000;
 
-// A killed tool stopped looking while the program went on recording itself.
+// A killed tool stopped looking while the program went on recording itself. Of a live folder one
+// that waits for a processor or a disk looks the same.
 void TellOfKilledTool(Store& store) {
   const std::vector<int64_t>& looks_ns = store.machine_usage.start_ns;
   const std::vector<int64_t>& ends_ns = store.capture_windows.end_ns;
@@ -147,8 +148,9 @@ void TellOfKilledTool(Store& store) {
     std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(ns) / 1e9);
     return std::string(text);
   };
+  const std::string live = store.source.ends_with(".live") ? ", or is held up," : "";
   const std::string text =
-      "batchlight itself was killed " + seconds(looks_ns.back()) +
+      "batchlight itself was killed" + live + " " + seconds(looks_ns.back()) +
       " into the run, of which the program recorded " + seconds(store.duration_ns) +
       " by itself: samples, scheduling, GPU metrics and what the processes used end there";
   store.reasons.Append(
