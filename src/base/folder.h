@@ -59,6 +59,8 @@ class Folder {
   bool IsOursAlone() const;  // and nobody else may write it
   // Until it is closed no other process gets the lock. False: one has it.
   bool Lock() const;
+  // Whether `name` is a link that another user made, who is not root.
+  bool IsLinkOfOthers(const std::string& name) const;
   // Whether `name` in this folder is `other`.
   bool Holds(const std::string& name, const Folder& other) const;
 

@@ -1,16 +1,15 @@
 #include "ingest/input_paths.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "ingest/open_input.h"
 
 namespace batchlight {
@@ -38,17 +37,14 @@ bool ComesBefore(const std::string& a, const std::string& b) {
   return strverscmp(a.c_str(), b.c_str()) < 0;
 }
 
-Result<std::vector<std::string>> NamesIn(const std::string& folder) {
-  DIR* const open = opendir(folder.c_str());
-  if (open == nullptr) {
-    return InputError("cannot open " + folder + ": " + std::strerror(errno));
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(open)) {
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with('.')) names.emplace_back(name);
-  }
-  closedir(open);
+// Without links of others: who may write a folder of runs could have another recording of this
+// user's read, and shown in what is made of the folder, by one. Nobody named that.
+Result<std::vector<std::string>> NamesIn(const std::string& path) {
+  ASSIGN_OR_RETURN(const Folder folder, Folder::Open(path));
+  std::vector<std::string> names = folder.Names();
+  std::erase_if(names, [&](const std::string& name) {
+    return name.starts_with('.') || folder.IsLinkOfOthers(name);
+  });
   std::sort(names.begin(), names.end(), ComesBefore);
   return names;
 }

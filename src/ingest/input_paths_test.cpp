@@ -1,6 +1,7 @@
 #include "ingest/input_paths.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -54,6 +55,17 @@ TEST_F(InputPathsTest, WithoutRecordingsItIsTheExports) {
   EXPECT_EQ(Found({folder_}), (Names{"a.json.gz", "b.json"}));
   File("r.sqlite", std::string_view("SQLite format 3\0....", 20));
   EXPECT_EQ(Found({folder_}), Names{"r.sqlite"});
+}
+
+TEST_F(InputPathsTest, LinksOfOthersAreNotFollowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root makes links of others";
+  File("r1.batchlight");
+  File("r2.batchlight");
+  std::filesystem::create_symlink("/private/r.batchlight", folder_ + "/r3.batchlight");
+  ASSERT_EQ(lchown((folder_ + "/r3.batchlight").c_str(), 12345, 12345), 0);
+  std::filesystem::create_symlink(folder_ + "/r1.batchlight", folder_ + "/own.batchlight");
+  EXPECT_EQ(Found({folder_}), (Names{"own.batchlight", "r1.batchlight", "r2.batchlight"}));
+  EXPECT_EQ(Found({folder_ + "/r*.batchlight"}), (Names{"r1.batchlight", "r2.batchlight"}));
 }
 
 TEST_F(InputPathsTest, PatternsAreExpanded) {

@@ -133,6 +133,12 @@ bool Folder::IsOursAlone() const {
 
 bool Folder::Lock() const { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
 
+bool Folder::IsLinkOfOthers(const std::string& name) const {
+  struct stat info {};
+  return fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode) &&
+         info.st_uid != 0 && info.st_uid != geteuid();
+}
+
 bool Folder::Holds(const std::string& name, const Folder& other) const {
   struct stat info {};
   const struct stat of_other = other.Info();

@@ -116,6 +116,7 @@ struct stat Folder::Info() const {
 
 bool Folder::IsOurs() const { return true; }
 bool Folder::IsOursAlone() const { return true; }
+bool Folder::IsLinkOfOthers(const std::string&) const { return false; }
 
 // Nobody removes a folder with files that are open.
 bool Folder::Lock() const { return true; }

@@ -30,6 +30,16 @@ void RaiseFileLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Of the tool alone, which reads what all processes of the program have recorded: the program has
+// its own limit by now.
+void RaiseCpuLimit() {
+  signal(SIGXCPU, SIG_IGN);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CPU, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
 SessionEnd CannotStart(const FoundProgram& problem) {
   SessionEnd end;
   end.exit_code = problem.exit_code;
@@ -145,6 +155,7 @@ Status Session::PreloadTimers(const Install& install) {
 Status Session::Prepare(pid_t pid, const Install& install,
                         const std::vector<std::string>& environment) {
   RaiseFileLimit();
+  RaiseCpuLimit();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // `ulimit -f`: writing fails instead, with its reason
   RETURN_IF_ERROR(loop_.Open());
