@@ -250,11 +250,19 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors, const L
   const std::string place = RecordedPlace(run, "site.dataloader");
   const std::string load = "oad in the background" + (place.empty() ? "" : " (" + place + ")") +
                            ": DataLoader(..., " + options + ").";
-  if (code.hint.empty() && !code.names.empty()) {
+  // On a machine that is busy with others, workers wait for a processor too.
+  const bool is_busy = ProcessorWait(run) >= kBusyForWorkers;
+  if (is_busy && code.hint.empty() && !code.names.empty()) {
+    finding->action = "Make " + code.names +
+                      " faster: with operators on whole arrays instead of loops, or once before "
+                      "the loop where it comes out alike for all samples or in every epoch. With "
+                      "processors to spare, l" +
+                      load;
+  } else if (code.hint.empty() && !code.names.empty()) {
     finding->action = "L" + load + " Or make " + code.names +
                       " faster, with operators on whole arrays instead of loops; what comes out "
                       "alike in every epoch can be made once, before the loop.";
-  } else if (!code.hint.empty() && code.hint_first) {
+  } else if (!code.hint.empty() && (code.hint_first || is_busy)) {
     finding->action = "Make " + code.names + " faster. " + code.hint + "Or l" + load;
   } else {
     finding->action = "L" + load + (code.hint.empty() ? "" : ' ' + code.hint);

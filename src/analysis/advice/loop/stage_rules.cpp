@@ -174,7 +174,8 @@ Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less,
                       Times(times_less) + " * n)\n"};
     case LoopOwner::kLightning:
       return {.place = "",
-              .diff = "-Trainer()\n+Trainer(check_val_every_n_epoch=" + Times(times_less) + ")\n"};
+              .diff = "-Trainer()\n+Trainer(check_val_every_n_epoch=" + Times(times_less) +
+                      ")  # or val_check_interval, as many times as much\n"};
     case LoopOwner::kProgram:
       break;
   }
@@ -305,8 +306,8 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                " together, training " + TimeOf(validation.training_ns) + "." + code,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
        .action = KeepOutputsText(code) + "Validate every " + Ordinal(validation.times_less) +
-                 " time, or on a part of the data; without gradients (torch.no_grad) its batches "
-                 "may be two to four times as large" +
+                 " time, or on a part of the data; its batches, which need no gradients "
+                 "(torch.no_grad), may be two to four times as large" +
                  (validation.starts_workers
                       ? "; keep the workers of its DataLoader (persistent_workers=True)."
                       : "."),

@@ -4,6 +4,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
+#include "analysis/lines/source_place.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/stages/stages.h"
@@ -36,15 +37,18 @@ Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
   return saves;
 }
 
-Patch SaveBeside(const RunMeasures& run) {
+Patch PatchFor(const RunMeasures& run, size_t steps_each) {
   if (OwnerOfLoop(run) != LoopOwner::kProgram) return {};
+  if (double(steps_each) < kStepsOfACheckpoint) {
+    return {
+        .place = "",
+        .diff = "-torch.save(state, path)\n+if step % 100 == 0:\n+    torch.save(state, path)\n"};
+  }
   return {.place = "",
           .diff =
               "-torch.save(state, path)\n"
-              "+copy = {key: value.detach()" +
-              std::string(run.gpu.empty() ? "" : ".cpu()") +
-              ".clone() for key, value in state.items()}\n"
-              "+threading.Thread(target=torch.save, args=(copy, path)).start()\n"};
+              "+copied = copy.deepcopy(state)\n"
+              "+threading.Thread(target=torch.save, args=(copied, path)).start()\n"};
 }
 
 // "46 checkpoints took 161 ms each": all of the run, as the table of its stages counts them.
@@ -66,7 +70,8 @@ struct Saver {
 Saver FindSaver(const RunMeasures& run, const ProcessSteps& main, const Saves& saves) {
   const CodeSamples samples(*run.store);
   for (const auto& [function, ns] : samples.OnStacks(main.thread, saves.spans)) {
-    if (function.second.starts_with("ModelCheckpoint.")) {
+    const bool is_own = OwnerOfSource(run.store->Text(function.first)) == SourceOwner::kUser;
+    if (!is_own && function.second.starts_with("ModelCheckpoint.")) {
       return {.name = "`ModelCheckpoint`",
               .less_often =
                   "save less often (Lightning: "
@@ -84,6 +89,21 @@ Saver FindSaver(const RunMeasures& run, const ProcessSteps& main, const Saves& s
       break;
   }
   return {.name = FunctionTexts(*run.store, samples.During(main.thread, saves.spans), 1)};
+}
+
+// Threads that write what is saved again before they are done are no remedy.
+std::string ActionFor(const Saver& saver, bool on_cpu, size_t steps_each) {
+  const std::string beside = "opy the state" + std::string(on_cpu ? "" : " to the CPU") +
+                             " and write it in another thread or process "
+                             "(torch.distributed.checkpoint.async_save)";
+  if (double(steps_each) >= kStepsOfACheckpoint) {
+    return 'C' + beside + ", or " + saver.less_often + ".";
+  }
+  std::string less_often = saver.less_often;
+  less_often[0] = 'S';
+  return less_often + ": a checkpoint comes every " +
+         (steps_each < 2 ? "step" : std::to_string(steps_each) + " steps") + ". Or c" + beside +
+         ".";
 }
 
 }  // namespace
@@ -111,20 +131,18 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
   if (each_ns < kCheckpointStep * double(main->duration.median)) return;
   if (all_ns < kCheckpointShare * MeanStepNs(run) * double(main->steps.size())) return;
   const Saver saver = FindSaver(run, *main, saves);
-  findings->push_back(
-      {.title = saver.name.empty() ? "Saving checkpoints stalls training"
-                                   : saver.name + ": saving checkpoints stalls training",
-       .seen = CheckpointsText(run, saves) + ", while a step takes " +
-               TimeOf(double(main->duration.median)) + ".",
-       .why = "The loop waits until the file is written.",
-       .action = "Copy the state" + std::string(run.gpu.empty() ? "" : " to the CPU") +
-                 " and write it in another thread or process "
-                 "(torch.distributed.checkpoint.async_save), or " +
-                 saver.less_often + ".",
-       .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
-       .run_gain_ns = all_ns * kCheckpointGain,
-       .run_uncertainty_ns = all_ns * kCheckpointUncertainty,
-       .patch = saves.by_torch ? SaveBeside(run) : Patch{}});
+  const size_t steps_each = main->steps.size() / saves.count;
+  findings->push_back({.title = saver.name.empty()
+                                    ? "Saving checkpoints stalls training"
+                                    : saver.name + ": saving checkpoints stalls training",
+                       .seen = CheckpointsText(run, saves) + ", while a step takes " +
+                               TimeOf(double(main->duration.median)) + ".",
+                       .why = "The loop waits until the file is written.",
+                       .action = ActionFor(saver, run.gpu.empty(), steps_each),
+                       .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
+                       .run_gain_ns = all_ns * kCheckpointGain,
+                       .run_uncertainty_ns = all_ns * kCheckpointUncertainty,
+                       .patch = saves.by_torch ? PatchFor(run, steps_each) : Patch{}});
 }
 
 }  // namespace batchlight::advice
