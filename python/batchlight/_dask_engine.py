@@ -21,10 +21,6 @@ def _say(**message):
 
 def _connect(scheduler):
     from distributed import Client
-    if not scheduler:
-        scheduler = os.environ.get("DASK_SCHEDULER_ADDRESS") or os.environ.get("NSYS_DASK_SCHEDULER_FILE")
-    if not scheduler:
-        return Client()  # a cluster of this machine's processors, which ends with it
     if os.path.exists(scheduler):
         return Client(scheduler_file=scheduler, timeout=_PATIENCE_S)
     return Client(scheduler, timeout=_PATIENCE_S)
@@ -91,7 +87,7 @@ class _Calls:
 
 def main(words):
     try:
-        client = _connect(words[0] if words else "")
+        client = _connect(words[0])
         client.wait_for_workers(1, timeout=_PATIENCE_S)
     except ImportError as problem:
         _say(problem="%s of %s: put the Python that has Dask's `distributed` first on PATH" % (problem, sys.executable))

@@ -109,10 +109,23 @@ class Local(OfAnEngine):
         with open(self.path("bin/python3"), "w") as file:
             file.write("#!/bin/sh\nexec %s -S \"$@\"\n" % sys.executable)
         os.chmod(self.path("bin/python3"), 0o755)
-        done = self.ranks("dask", TWO_RANKS, PATH=self.path("bin") + ":/usr/bin:/bin",
+        done = self.ranks("dask:tcp://127.0.0.1:9", TWO_RANKS, PATH=self.path("bin") + ":/usr/bin:/bin",
                           PYTHONPATH="")
         self.assertEqual(done.returncode, 2)
         self.assertIn("distributed", done.stderr)
+
+    def test_no_cluster_is_started(self):
+        """Any user of the machine could have its workers run what he likes."""
+        os.mkdir(self.path("bin"))
+        with open(self.path("bin/python3"), "w") as file:
+            file.write("#!/bin/sh\necho >%s\nexit 1\n" % self.path("started"))
+        os.chmod(self.path("bin/python3"), 0o755)
+        alone = {"PATH": self.path("bin") + ":/usr/bin:/bin", "DASK_SCHEDULER_ADDRESS": "",
+                 "NSYS_DASK_SCHEDULER_FILE": ""}
+        self.assertEqual(self.check_same("dask", TWO_RANKS, **alone), "")
+        self.assertEqual(self.recipe("there", "nvtx_sum", TWO_RANKS, "--mode", "dask-futures", **alone),
+                         self.recipe("here", "nvtx_sum", TWO_RANKS))
+        self.assertNotIn("started", os.listdir(self.folder))
 
     def test_a_page(self):
         self.record()
@@ -290,7 +303,6 @@ class DaskCluster(OfAnEngine):
             address = json.load(file)["address"]
         self.check_same("dask:" + address, TWO_RANKS)
         self.check_same("dask", "run", DASK_SCHEDULER_ADDRESS=address)
-        self.check_same("dask", "run")  # a cluster of its own
         here = self.recipe("here", "nvtx_pace:range=step", "run")
         self.assertEqual(self.recipe("there", "nvtx_pace:range=step", "run", "--mode", "dask-futures",
                                      NSYS_DASK_SCHEDULER_FILE="cluster.json"), here)

@@ -52,8 +52,8 @@ class Engine {
 enum class LocalThreads { kAll, kOne };
 std::unique_ptr<Engine> LocalEngine(LocalThreads threads);
 
-// "local", "slurm[:JOB]", "dask:ADDRESS", "dask:SCHEDULER-FILE", "dask" (a cluster of this machine,
-// or the one that DASK_SCHEDULER_ADDRESS names). Errors: kUsage.
+// "local", "slurm[:JOB]", "dask:ADDRESS", "dask:SCHEDULER-FILE", "dask" (the cluster that
+// DASK_SCHEDULER_ADDRESS or NSYS_DASK_SCHEDULER_FILE names, else as "local"). Errors: kUsage.
 Result<std::unique_ptr<Engine>> OpenEngine(const std::string& text);
 
 // --engine. `engine` must outlive the parsing.

@@ -19,6 +19,14 @@ bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+std::string NamedScheduler() {
+  for (const char* const name : {"DASK_SCHEDULER_ADDRESS", "NSYS_DASK_SCHEDULER_FILE"}) {
+    const char* const scheduler = std::getenv(name);
+    if (scheduler != nullptr && *scheduler != '\0') return scheduler;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> OpenEngine(const std::string& text) {
@@ -28,7 +36,12 @@ Result<std::unique_ptr<Engine>> OpenEngine(const std::string& text) {
     if (!IsNumber(rest)) return UsageError("--engine " + text + ": slurm:JOB takes a job's number");
     return RemoteEngine(SlurmWorkers(rest));
   }
-  if (IsEngine(text, "dask", &rest)) return RemoteEngine(DaskWorkers(rest));
+  if (IsEngine(text, "dask", &rest)) {
+    if (rest.empty()) rest = NamedScheduler();
+    // No cluster of our own: its ports would run what any user of this machine sends to them.
+    if (rest.empty()) return LocalEngine(LocalThreads::kAll);
+    return RemoteEngine(DaskWorkers(rest));
+  }
   return UsageError("--engine " + text +
                     ": local, slurm, slurm:JOB, dask, dask:ADDRESS or dask:SCHEDULER-FILE");
 }

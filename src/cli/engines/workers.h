@@ -36,7 +36,7 @@ class Workers {
 
 // `job`: its number; "": the one that this runs in.
 std::unique_ptr<Workers> SlurmWorkers(const std::string& job);
-// `scheduler`: its address or file; "": DASK_SCHEDULER_ADDRESS, else a cluster of this machine.
+// `scheduler`: its address or file.
 std::unique_ptr<Workers> DaskWorkers(const std::string& scheduler);
 
 // How a shell there starts this program: where it lies here, else the one on PATH.

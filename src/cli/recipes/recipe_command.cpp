@@ -110,7 +110,7 @@ void RegisterRecipe(const Command& app, Outcome& outcome) {
   command
       .Option("--mode", &flags->mode,
               "As nsys has it: on one thread, on all processors, or by Dask "
-              "(DASK_SCHEDULER_ADDRESS, NSYS_DASK_SCHEDULER_FILE, else a cluster of this machine)")
+              "(DASK_SCHEDULER_ADDRESS, NSYS_DASK_SCHEDULER_FILE, else as concurrent)")
       .OneOf({"none", "concurrent", "dask-futures"})
       .ShowDefault()
       .Excludes("--engine");
