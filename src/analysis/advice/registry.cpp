@@ -40,7 +40,7 @@ constexpr RuleGroup kSameTime[] = {
      "unheld-gradients"},  // backward
     // Samples that the model makes.
     {"generation-without-cache", "rollout-of-one", "rollout-work", "validation-cost",
-     "frozen-forward", "unfused-pointwise"},
+     "work-without-gradient", "frozen-forward", "unfused-pointwise"},
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/phases/phase_marks.h"
@@ -35,7 +37,12 @@ bool IsFactorization(std::string_view name) {
 class UnlearnedWorkFinder {
  public:
   UnlearnedWorkFinder(const Store& store, const ProcessSteps& main, const PhaseMarks& marks)
-      : store_(store), operators_(store.operator_calls), main_(main), marks_(marks) {}
+      : store_(store),
+        operators_(store.operator_calls),
+        main_(main),
+        marks_(marks),
+        in_modules_(store.module_calls.thread, store.module_calls.start_ns,
+                    store.module_calls.end_ns) {}
 
   UnlearnedWork Find() {
     StepLookup steps(&main_);
@@ -55,9 +62,11 @@ class UnlearnedWorkFinder {
       const uint32_t first = row;
       while (row < rows.end && operators_.start_ns[row] < mark.end_ns) ++row;
       VisitForward(first, row);
+      ++work_.forwards;
     }
     work_.module = ModuleOfLongest();
     for (const auto& [ns, name] : ByFallingTime()) work_.operators.push_back(name);
+    work_.plain = PlainByFallingTime();
     return work_;
   }
 
@@ -71,7 +80,7 @@ class UnlearnedWorkFinder {
       uint32_t next = row + 1;
       while (next < last && operators_.start_ns[next] < end_ns) ++next;
       if (IsFollowed(row, next)) {
-        Add(start, factor);
+        Add(start, factor, row);
         start = factor = kNoRow;
       } else {
         if (start == kNoRow) start = row;
@@ -82,19 +91,23 @@ class UnlearnedWorkFinder {
       }
       row = next;
     }
-    Add(start, factor);
+    Add(start, factor, last);
   }
 
   // Each node of autograd's graph takes a number; without gradients there are none.
   bool IsFollowed(uint32_t row, uint32_t next) const {
     if (operators_.sequence[row] < 0) return false;
-    while (next < end_ && operators_.sequence[next] < 0) ++next;
+    const auto tells_nothing = [&](uint32_t other) {  // a node's backward has the node's own number
+      return operators_.sequence[other] < 0 || operators_.scope[other] == OperatorScope::kBackward;
+    };
+    while (next < end_ && tells_nothing(next)) ++next;
     return next >= end_ || operators_.sequence[next] > operators_.sequence[row];
   }
 
   // What comes behind the last factorization is about the batch.
-  void Add(uint32_t start, uint32_t factor) {
-    if (factor == kNoRow) return;
+  void Add(uint32_t start, uint32_t factor, uint32_t end) {
+    if (start == kNoRow) return;
+    if (factor == kNoRow) return AddPlain(start, end);
     const int64_t ns = EndOf(factor) - operators_.start_ns[start];
     work_.ns += ns;
     ++work_.stretches;
@@ -103,12 +116,41 @@ class UnlearnedWorkFinder {
     longest_ = factor;
   }
 
+  // The outermost operators of [start, end).
+  void AddPlain(uint32_t start, uint32_t end) {
+    for (uint32_t row = start; row < end;) {
+      const int64_t end_ns = EndOf(row);
+      const StringId module = ModuleAt(operators_.start_ns[row]);
+      if (!module.IsNone()) {
+        plain_[module.value][operators_.name[row].value] += end_ns - operators_.start_ns[row];
+      }
+      for (++row; row < end && operators_.start_ns[row] < end_ns;) ++row;
+    }
+  }
+
+  std::vector<PlainWork> PlainByFallingTime() const {
+    std::vector<PlainWork> plain;
+    for (const auto& [module, operators] : plain_) {
+      PlainWork work{.module = StringId{module}};
+      int64_t most_ns = -1;
+      for (const auto& [name, ns] : operators) {
+        work.ns += ns;
+        if (ns > most_ns) std::tie(work.operator_name, most_ns) = std::pair(StringId{name}, ns);
+      }
+      plain.push_back(work);
+    }
+    std::stable_sort(plain.begin(), plain.end(),
+                     [](const PlainWork& a, const PlainWork& b) { return a.ns > b.ns; });
+    return plain;
+  }
+
+  StringId ModuleAt(int64_t at_ns) const {
+    const uint32_t call = in_modules_.Innermost(main_.thread, at_ns);
+    return call == kNoRow ? StringId() : store_.module_calls.path[call];
+  }
+
   StringId ModuleOfLongest() const {
-    if (longest_ == kNoRow) return {};
-    const ModuleCallsTable& modules = store_.module_calls;
-    const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
-    const uint32_t call = in_modules.Innermost(main_.thread, operators_.start_ns[longest_]);
-    return call == kNoRow ? StringId() : modules.path[call];
+    return longest_ == kNoRow ? StringId() : ModuleAt(operators_.start_ns[longest_]);
   }
 
   bool IsFactor(uint32_t row) {
@@ -134,12 +176,14 @@ class UnlearnedWorkFinder {
   const OperatorCallsTable& operators_;
   const ProcessSteps& main_;
   const PhaseMarks& marks_;
+  const IntervalIndex in_modules_;
   UnlearnedWork work_;
   uint32_t end_ = 0;  // of the thread's operators
   int64_t longest_ns_ = 0;
   uint32_t longest_ = kNoRow;           // the last factorization of the longest stretch
   std::map<uint32_t, int64_t> times_;   // of factorizations, by name
   std::map<uint32_t, bool> is_factor_;  // by name
+  std::map<uint32_t, std::map<uint32_t, int64_t>> plain_;  // ns by module and name
 };
 
 }  // namespace

@@ -13,11 +13,20 @@ namespace batchlight {
 
 class PhaseMarks;
 
+// What else of a module's own operators autograd does not follow, of all steady steps.
+struct PlainWork {
+  StringId module;
+  int64_t ns = 0;
+  StringId operator_name;  // most of it
+};
+
 struct UnlearnedWork {
+  uint64_t forwards = 0;            // that were looked at: of steps, without evaluation
   int64_t ns = 0;                   // of all steady steps
   uint64_t stretches = 0;           // in how many places of forwards
   StringId module;                  // the innermost around the longest; None: none
   std::vector<StringId> operators;  // the factorizations, by falling time
+  std::vector<PlainWork> plain;     // beside these, by falling time
 };
 
 // Of the training thread.

@@ -287,6 +287,21 @@ TEST(ForwardRules, AFactorizationThatNothingLearnsIntoIsNamed) {
   EXPECT_EQ(gain_ns("aten::linalg_vector_norm", false), 0) << "of the batch, most often";
 }
 
+TEST(ForwardRules, WorkWithoutAGradientIsNamedWhereItIsLong) {
+  const auto gain_ns = [](bool followed) {
+    Loop loop;
+    for (int i = 0; i < 30; ++i) {
+      loop.LearnAround("aten::mm", followed);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "work-without-gradient");
+    return found == nullptr ? 0.0 : found->gain_ns;
+  };
+  EXPECT_GT(gain_ns(false), 0.9 * 5 * kMs);
+  EXPECT_EQ(gain_ns(true), 0) << "of what learns";
+}
+
 TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
   const auto found = [](int64_t ns, int micro_batches) {
     Loop loop;
