@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/plain_spans.h"
 #include "analysis/steps/step_lookup.h"
@@ -33,6 +34,18 @@ constexpr double kColdCaches = 5;
 // costs: half (docs/benchmarks.md; 389 to 794 of 1,549 ns a launch).
 constexpr double kKeptByCupti = 0.5;
 
+// -t osrt, stacks, samples and switches: what they took in tight loops (bench/os_calls_bench.py,
+// bench/cpu_samples_bench.py, and 20,000 reads a step of 0.5 us: 107 ns a counted call, 445 a
+// recorded one with its stack), and the most with cold caches and on busy machines.
+struct RangeOfNs {
+  double least, most;
+};
+constexpr RangeOfNs kCountedCall{30, 350};
+constexpr RangeOfNs kRecordedCall{50, 550};
+constexpr RangeOfNs kStack{250, 2000};
+constexpr RangeOfNs kSample{5000, 30'000};
+constexpr RangeOfNs kSwitch{500, 3000};
+
 // PyTorch itself takes longer for an operator or a module than its record does, so that the records
 // are at most half of a step; costs measured in a process that something slowed down say more.
 constexpr double kMostOfStep = 0.5;
@@ -58,6 +71,28 @@ class EventsPerStep {
       const ThreadId thread = table.thread[row];
       return !thread.IsNone() && ours_[thread.row()];
     });
+  }
+  // Of these, the rows that pass.
+  template <class Table, class Test>
+  double OfThreads(const Table& table, const Test& passes) const {
+    return PerStep(table, [&](size_t row) {
+      const ThreadId thread = table.thread[row];
+      return !thread.IsNone() && ours_[thread.row()] && passes(row);
+    });
+  }
+  // Calls that were only counted, which have no time: as many in each part of a thread's life.
+  double OfCounts(const Store& store, double step_ns) const {
+    double calls = 0;
+    const OsCallCountsTable& counts = store.os_call_counts;
+    for (size_t row = 0; row < counts.size(); ++row) {
+      const ThreadId thread = counts.thread[row];
+      if (thread.IsNone() || !ours_[thread.row()]) continue;
+      const int64_t start_ns = store.threads.start_ns[thread.row()];
+      const int64_t life_ns =
+          ClosedEnd(store, start_ns, store.threads.end_ns[thread.row()]) - start_ns;
+      calls += double(counts.calls[row]) * step_ns / std::max(step_ns, double(life_ns));
+    }
+    return calls;
   }
   // Rows of a table with a column `process`.
   template <class Table>
@@ -137,7 +172,20 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
                           count.OfProcess(store.memsets);
   const double graphs = count.OfProcess(store.graph_launches);
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work - graphs);
+  const OsCallsTable& os_calls = store.os_calls;
+  const CudaBacktracesTable& backtraces = store.cuda_backtraces;
+  const double stacks = count.OfThreads(os_calls, [&](size_t row) {
+    return !os_calls.native_stack[row].IsNone();
+  }) + std::min(calls + gpu_work, double(backtraces.size()) / double(process.steps.size()));
+  const auto each_of = [](std::string_view what, double per_step, RangeOfNs each) {
+    return RecordedKind{what, per_step, each.most, each.least};
+  };
   const RecordedKind kinds[] = {
+      each_of("calls of the C library", count.OfThreads(os_calls), kRecordedCall),
+      each_of("counted calls", count.OfCounts(store, cost.step_ns), kCountedCall),
+      each_of("native stacks", stacks, kStack),
+      each_of("CPU samples", count.OfThreads(store.cpu_samples), kSample),
+      each_of("context switches", count.OfThreads(store.cpu_switches), kSwitch),
       {kGpuEvents, gpu_work, kGpuWorkNs, 0},
       {"CUDA graphs", graphs, kGraphNs, 0},
       {"CUDA calls", calls, kColdCaches * call_ns, call_ns},

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string_view>
+
 #include "analysis/testing/plain_marks.h"
 #include "analysis/testing/store_builder.h"
 
@@ -47,6 +50,43 @@ TEST(RecordingCost, AddsUpWhatAStepHolds) {
   EXPECT_DOUBLE_EQ(cost.high_ns, 10 * cost.kinds[0].ns_each + 5 * (2 * 100 + 2 * 50));
   EXPECT_DOUBLE_EQ(cost.low_ns, 0) << "the GPU may hide it";
   EXPECT_FALSE(cost.measured);
+}
+
+// Of 20,000 calls a step as many are counted, and cost the program 2 ms; others have a stack.
+TEST(RecordingCost, HoldsCallsStacksSamplesAndSwitches) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  constexpr int64_t kStepNs = 12'000'000;
+  Store& store = build.store();
+  for (int64_t step = 0; step < 20; ++step) {
+    const int64_t start = step * kStepNs;
+    build.Range(main, "step", start, start + kStepNs - 1000);
+    for (int64_t i = 0; i < 100; ++i) {
+      store.os_calls.Append({.start_ns = start + 1000 + i * 1000,
+                             .end_ns = start + 1500 + i * 1000,
+                             .thread = main,
+                             .name = build.Text("read"),
+                             .native_stack = NativeStackId::At(0)});
+    }
+    store.cpu_samples.Append({.start_ns = start + 2000, .thread = main});
+    store.cpu_switches.Append({.start_ns = start + 3000, .thread = main});
+  }
+  store.os_call_counts.Append({.thread = main, .name = build.Text("read"), .calls = 20 * 20'000});
+  store.native_stacks.Append({});
+  store.threads.start_ns[main.row()] = 0;
+  store.threads.end_ns[main.row()] = 20 * kStepNs;
+  build.Property("cost.range_ns", "50.0");
+  const Store built = build.Build();
+  const RecordingCost cost = FindRecordingCost(built, FindSteps(built));
+  std::map<std::string_view, double> per_step;
+  for (const RecordedKind& kind : cost.kinds) per_step[kind.what] = kind.per_step;
+  EXPECT_NEAR(per_step["counted calls"], 20'000, 200);
+  EXPECT_DOUBLE_EQ(per_step["calls of the C library"], 100);
+  EXPECT_DOUBLE_EQ(per_step["native stacks"], 100);
+  EXPECT_DOUBLE_EQ(per_step["CPU samples"], 1);
+  EXPECT_DOUBLE_EQ(per_step["context switches"], 1);
+  EXPECT_LT(cost.low_ns, 2'100'000);
+  EXPECT_GT(cost.high_ns, 2'100'000);
 }
 
 // A hundred kernels in the first of five steps, which is slow and set apart as warm-up, none later.
