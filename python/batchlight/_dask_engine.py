@@ -4,6 +4,7 @@ asks for a call of a program on a host, one with what it printed. Workers need n
 program: what they are given to run is subprocess.run."""
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -21,9 +22,41 @@ def _say(**message):
 
 def _connect(scheduler):
     from distributed import Client
-    if os.path.exists(scheduler):
-        return Client(scheduler_file=scheduler, timeout=_PATIENCE_S)
+    # What may stand in a folder that others write is asked for no address that was given.
+    if "://" not in scheduler and os.path.exists(scheduler):
+        scheduler = _address_in(scheduler)
     return Client(scheduler, timeout=_PATIENCE_S)
+
+
+def _address_in(path):
+    """That of a scheduler's file, which decides who is trusted. It is read once: Dask would open the name again."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError(path + " is no regular file")
+        if state.st_uid not in (0, os.geteuid()):
+            raise ValueError(path + " belongs to another user: give the scheduler's address")
+        if state.st_mode & stat.S_IWOTH or state.st_mode & stat.S_IWGRP and not _is_group_of_one(state):
+            raise ValueError("%s: other users may write it: chmod go-w" % path)
+        for _ in range(10):
+            try:
+                file.seek(0)
+                return json.load(file)["address"]
+            except (KeyError, ValueError):  # it is being written
+                time.sleep(0.1)
+    raise ValueError(path + " names no scheduler")
+
+
+def _is_group_of_one(state):
+    """Whether the group is the user's own, as many systems give each one: its files have umask 002."""
+    import grp
+    import pwd
+    try:
+        group = grp.getgrgid(state.st_gid)
+        owner = pwd.getpwuid(state.st_uid).pw_name
+    except KeyError:
+        return False
+    return group.gr_name == owner and not set(group.gr_mem) - {owner}
 
 
 def _slots(client):

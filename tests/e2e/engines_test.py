@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -316,6 +317,27 @@ class DaskCluster(OfAnEngine):
         while time.time() < limit and all(each.poll() is None for each in self.workers):
             time.sleep(0.1)
         self.assertEqual(sorted(each.poll() is None for each in self.workers), [False, True])
+
+    def test_files_of_others_name_no_scheduler(self):
+        with open(self.path("cluster.json")) as file:
+            address = json.load(file)["address"]
+        # An address that is also the name of a file, which somebody made who may write here.
+        os.makedirs(self.path(os.path.dirname(address)))
+        with open(self.path(address), "w") as file:
+            file.write('{"address": "tcp://127.0.0.1:9"}')
+        self.check_same("dask:" + address, TWO_RANKS)
+        shutil.copy(self.path("cluster.json"), self.path("other.json"))
+        os.chmod(self.path("other.json"), 0o666)
+        os.mkfifo(self.path("pipe.json"))
+        names = {"other.json": "other users may write it", "pipe.json": "no regular file"}
+        if os.geteuid() == 0:
+            shutil.copy(self.path("cluster.json"), self.path("nobodys.json"))
+            os.chown(self.path("nobodys.json"), 65534, 65534)
+            names["nobodys.json"] = "another user"
+        for name, why in names.items():
+            done = self.ranks("dask:" + name, TWO_RANKS)
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(why, done.stderr)
 
     def test_no_cluster(self):
         done = self.ranks("dask:no-such-file.json", "run")
