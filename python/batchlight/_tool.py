@@ -6,8 +6,6 @@ import subprocess
 import sys
 import tempfile
 
-_LAST_OF_SHELL = 9  # descriptors with two digits are not every shell's
-
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -82,16 +80,15 @@ def record(flags, command, recording):
     else:
         os.set_inheritable(error, True)
     try:
-        if error < 0 or error > _LAST_OF_SHELL:  # both go to ours then
+        if error < 0:
             status = _call([find_tool(), "profile"] + flags + ["--"] + command)
             if not os.path.exists(recording):
                 raise ToolError("there is no recording; the lines above say why")
             return status
         with tempfile.TemporaryFile() as own:
-            status = _call(
-                [find_tool(), "profile"] + flags +
-                ["--", "/bin/sh", "-c", 'exec "$0" "$@" 2>&%d %d>&-' % (error, error)] + command,
-                stderr=own, close_fds=False)
+            # No shell in between: those drop variables whose names they could not set themselves.
+            status = _call([find_tool(), "profile"] + flags + ["--"] + command, stderr=own, close_fds=False,
+                           env=dict(os.environ, BATCHLIGHT_PROGRAM_STDERR=str(error)))
             if not os.path.exists(recording):
                 own.seek(0)
                 raise ToolError(said(own.read().decode(errors="replace")))

@@ -353,6 +353,17 @@ class AsTheProgram(InFolder):
                     self.assertEqual(done.returncode, 7)
                     os.remove(self.path("ran"))
 
+    def test_variables_that_no_shell_takes(self):
+        """Environment modules and Lmod export functions, Kubernetes names with dots."""
+        self.write("import os, sys\n"
+                   "print(os.environ.get('a.b'), os.environ.get('BASH_FUNC_f%%'),\n"
+                   "      [name for name in os.environ if 'STDERR' in name], file=sys.stderr)\n")
+        odd = {"a.b": "c", "BASH_FUNC_f%%": "() { :; }"}
+        for words in ([BATCHLIGHT, "kernprof"], [DEBIAN, "-m", "batchlight", "run"]):
+            with self.subTest(words=words):
+                done = run(*words, "program.py", cwd=self.folder, env=dict(self.environment, **odd))
+                self.assertEqual((done.returncode, done.stderr), (0, "c () { :; } []\n"))
+
     def test_a_recording_whose_results_cannot_be_written_is_kept(self):
         self.write("import sys; sys.exit(7)\n")
         done = subprocess.run([BATCHLIGHT, "kernprof", "-o", "/nowhere/x", "program.py"], cwd=self.folder,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -40,6 +41,9 @@ InheritedDescriptors::InheritedDescriptors() {
     const int flags = fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) others_.push_back(fd);
   }
+  const char* const given = std::getenv(kProgramErrorVariable);
+  const int error = given != nullptr ? std::atoi(given) : -1;
+  if (std::find(others_.begin(), others_.end(), error) != others_.end()) program_error_ = error;
 }
 
 void InheritedDescriptors::LetGo(Inherits keeps) const {

@@ -7,6 +7,8 @@
 
 namespace batchlight::capture {
 
+inline constexpr char kProgramErrorVariable[] = "BATCHLIGHT_PROGRAM_STDERR";
+
 enum class Inherits {
   kAll,     // the program is to be started again
   kOutput,  // the tool prints there when the program has ended
@@ -18,6 +20,11 @@ class InheritedDescriptors {
   // Those that are open now and meant for other programs: before the tool opens any such.
   InheritedDescriptors();
 
+  // What the program gets as its standard error, where whoever started the tool has given it one by
+  // BATCHLIGHT_PROGRAM_STDERR (kernprof and `python -m batchlight run`, which keep what the tool
+  // itself says apart); -1: the tool's. The variable is not the program's.
+  int program_error() const { return program_error_; }
+
   // Once the program's process has them, before it runs. /dev/null takes the place of standard
   // input and output unless these are a terminal; standard error stays, as the tool says things
   // there.
@@ -25,6 +32,7 @@ class InheritedDescriptors {
 
  private:
   std::vector<int> others_;  // besides the standard ones
+  int program_error_ = -1;
 };
 
 }  // namespace batchlight::capture

@@ -50,6 +50,10 @@ void HideOutput() {
   if (variable.empty()) _exit(kExitNeverStarted);
   variable.pop_back();  // the NUL that tells "no variable" from "do not start"
   if (!variable.empty()) environment.push_back(std::move(variable));
+  if (spec.error_fd >= 0) {
+    dup2(spec.error_fd, STDERR_FILENO);
+    close(spec.error_fd);
+  }
   if (!spec.show_output) HideOutput();
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
   // After becoming somebody else, which takes it back.

@@ -18,6 +18,7 @@ struct ProgramSpec {
   std::string path;                      // to execute
   std::vector<std::string> arguments;    // argv, argv[0] included
   std::vector<std::string> environment;  // NAME=VALUE
+  int error_fd = -1;                     // of its standard error; -1: the tool's
   bool show_output = true;               // false: stdout and stderr go to /dev/null
   sigset_t signal_mask{};                // of the program, as the tool inherited it
   std::optional<RunAs> run_as;           // nothing: the tool's own user

@@ -12,6 +12,7 @@
 
 #include "base/folder.h"
 #include "base/trusted_path.h"
+#include "capture/program/inherited_descriptors.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
@@ -116,7 +117,8 @@ std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options
   if (options.inherit) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
       // A tool inside a recorded program: its own program belongs to its own recording.
-      if (!IsVariable(*entry, format::kSessionDirVariable)) environment.emplace_back(*entry);
+      if (IsVariable(*entry, format::kSessionDirVariable)) continue;
+      if (!IsVariable(*entry, kProgramErrorVariable)) environment.emplace_back(*entry);
     }
   }
   for (const std::string& variable : options.variables) {

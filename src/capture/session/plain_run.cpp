@@ -22,7 +22,8 @@ class PlainRun {
     if (target.found.path.empty()) return CannotStart(target.found);
     RETURN_IF_ERROR(loop_.Open());
     signals_.Block();
-    ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
+    ASSIGN_OR_RETURN(Program program,
+                     Program::Fork(SpecOf(options_, target, signals_, inherited_)));
     pid_ = program.pid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     RETURN_IF_ERROR(signals_.Open(

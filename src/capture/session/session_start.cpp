@@ -102,7 +102,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   if (target.found.path.empty()) return std::optional(CannotStart(target.found));
 
   signals_.Block();
-  ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_)));
+  ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_, inherited_)));
   program_pid_ = program.pid();
   EarlyEnd early_end(signals_.original_mask());
   RETURN_IF_ERROR(Prepare(program.pid(), install, target.environment));

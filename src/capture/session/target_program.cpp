@@ -34,10 +34,11 @@ int DeathSignal(const SessionOptions& options) {
 }  // namespace
 
 ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
-                   const SignalRelay& signals) {
+                   const SignalRelay& signals, const InheritedDescriptors& inherited) {
   return {.path = target.found.path,
           .arguments = options.command,
           .environment = target.environment,
+          .error_fd = inherited.program_error(),
           .show_output = options.show_output,
           .signal_mask = signals.original_mask(),
           .run_as = options.run_as,

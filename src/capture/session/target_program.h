@@ -7,6 +7,7 @@
 
 #include "capture/loop/signal_relay.h"
 #include "capture/program/find_program.h"
+#include "capture/program/inherited_descriptors.h"
 #include "capture/program/program.h"
 #include "capture/program/target_environment.h"
 #include "capture/recording/options.h"
@@ -25,6 +26,6 @@ EnvironmentOptions PlainEnvironment(const SessionOptions& options);
 TargetProgram FindTarget(const SessionOptions& options, const EnvironmentOptions& environment);
 
 ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
-                   const SignalRelay& signals);
+                   const SignalRelay& signals, const InheritedDescriptors& inherited);
 
 }  // namespace batchlight::capture
