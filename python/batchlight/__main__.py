@@ -6,6 +6,10 @@ import sys
 if not __package__:  # python3 FOLDER/batchlight, as `batchlight kernprof` starts it
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+# The user's, for what is started from here: this interpreter has begun without entries of the present folder.
+if "BATCHLIGHT_PYTHONPATH" in os.environ:
+    os.environ["PYTHONPATH"] = os.environ.pop("BATCHLIGHT_PYTHONPATH")
+
 from batchlight._tool import ToolError, find_tool  # noqa: E402
 
 

@@ -33,6 +33,14 @@ class Doctor(InFolder):
         self.assertIn("Python", self.checks())
         self.assertNotIn("taken", self.files())
 
+    def test_nothing_is_taken_by_a_relative_search_path(self):
+        with open(self.path("sitecustomize.py"), "w") as file:
+            file.write("open(%r, 'w')" % self.path("taken"))
+        for path in (":/x", "/x:", "."):
+            self.environment["PYTHONPATH"] = path
+            self.assertIn("Python", self.checks())
+            self.assertNotIn("taken", self.files(), path)
+
     @unittest.skipUnless(os.path.exists(DRIVER), "this build has no stand-in for the driver")
     def test_the_driver_is_asked_by_a_program_of_its_own(self):
         """The tool is static and loads no library: host_query does, and may crash."""

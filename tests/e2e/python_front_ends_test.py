@@ -278,6 +278,19 @@ class FrontEnds(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertNotIn("taken", os.listdir(self.folder))
 
+    def test_kernprof_takes_nothing_by_a_relative_search_path(self):
+        """`export PYTHONPATH=$PYTHONPATH:/x` makes an empty entry, which is the present folder, where none was set."""
+        present = os.path.join(self.folder, "present")
+        os.mkdir(present)
+        script = self.script("import os\nprint(os.environ['PYTHONPATH'])\n")
+        for name in ("sitecustomize", "tempfile"):
+            self.script("import sys\nif 'kernprof' in sys.orig_argv:\n"
+                        "    open(%r, 'w')\n" % os.path.join(self.folder, "taken"), "present/%s.py" % name)
+        for path in (":/x", "/x:", ".", "/x:present/../:/y"):
+            done = alone(BATCHLIGHT, "kernprof", script, cwd=present, env={"PYTHONPATH": path})
+            self.assertNotIn("taken", os.listdir(self.folder), path)
+            self.assertIn(path + "\n", done.stdout)  # the program's own
+
     def test_descriptors_of_two_digits(self):
         script = self.script("import sys; print(sys.argv[1:], file=sys.stderr); sys.exit(3)")
         held = [os.open("/dev/null", os.O_RDONLY) for _ in range(10)]

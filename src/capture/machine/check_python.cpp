@@ -11,6 +11,7 @@
 #include "capture/machine/machine_check.h"
 #include "capture/program/find_program.h"
 #include "capture/program/host_query.h"
+#include "capture/program/python_verb.h"
 
 namespace batchlight::capture {
 namespace {
@@ -47,8 +48,9 @@ using PythonFacts = std::map<std::string, std::string>;
 
 PythonFacts Probe(const std::string& python) {
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const ChildOutput output =
-      RunAndRead({.words = {"timeout", "20", python, "-c", kProbe}, .error_fd = nothing});
+  const ChildOutput output = RunAndRead({.words = {"timeout", "20", python, "-c", kProbe},
+                                         .error_fd = nothing,
+                                         .variables = {{"PYTHONPATH", PythonPathOfOurs()}}});
   if (nothing >= 0) close(nothing);
   const PrintedLines lines = ReadPrintedLines(output.text);
   return {lines.begin(), lines.end()};

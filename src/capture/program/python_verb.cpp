@@ -3,16 +3,33 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "base/child.h"
+#include "base/split.h"
 #include "capture/program/install.h"
 
 namespace batchlight::capture {
 
+std::string PythonPathOfOurs() {
+  const char* const users = std::getenv("PYTHONPATH");
+  std::string path;
+  for (const std::string_view entry : SplitAt(users != nullptr ? users : "", ':')) {
+    if (entry.starts_with('/')) path.append(path.empty() ? "" : ":").append(entry);
+  }
+  return path;
+}
+
 Result<std::vector<std::string>> PythonWords(const std::string& verb,
                                              const std::vector<std::string>& words) {
   ASSIGN_OR_RETURN(const Install install, FindInstall());
+  const char* const users = std::getenv("PYTHONPATH");
+  if (const std::string ours = PythonPathOfOurs(); users != nullptr && ours != users) {
+    setenv("BATCHLIGHT_PYTHONPATH", users, 1);
+    setenv("PYTHONPATH", ours.c_str(), 1);
+  }
   const std::string beside = install.prefix + "/bin/python3";  // a virtual environment's
   std::vector<std::string> command = {access(beside.c_str(), X_OK) == 0 ? beside : "python3",
                                       install.python_folder + "/batchlight", verb};
