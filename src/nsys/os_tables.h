@@ -10,7 +10,7 @@ namespace batchlight::nsys {
 
 inline constexpr Table kOsRuntime{
     "OSRT_API",
-    Holds{"os_calls"},
+    PartOf("os_calls"),
     Start{"start!"},
     End{"end!", true},
     Field<&OsCallsRow::event_class>{"eventClass!", Number(EventClass::kOsRuntime)},
@@ -23,7 +23,7 @@ inline constexpr Table kOsRuntime{
 
 inline constexpr Table kSystemCalls{
     "SYSCALL",
-    Holds{"os_calls"},
+    PartOf("os_calls"),
     Start{"start!"},
     End{"end!", true},
     Field<&OsCallsRow::event_class>{"eventClass!", Number(EventClass::kSystemCall)},

@@ -37,7 +37,9 @@ class StoreFiller {
  private:
   template <typename StoreTable>
   void Fill(StoreTable& table) {
-    if (nsys::IsOwnTable(StoreTable::kName) && StoreTable::kName != "runtime_events") return;
+    const bool is_in_both =
+        StoreTable::kName == "runtime_events" || StoreTable::kName == "os_calls";
+    if (nsys::IsOwnTable(StoreTable::kName) && !is_in_both) return;
     if (StoreTable::kName.starts_with("nvtx")) return;
     for (size_t row = 0; row < kRows; ++row) {
       typename StoreTable::RowType blank;

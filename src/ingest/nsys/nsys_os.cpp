@@ -9,6 +9,7 @@
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/enums.h"
 #include "nsys/os_tables.h"
+#include "nsys/own_tables.h"
 #include "nsys/runtime_tables.h"
 
 namespace batchlight::nsys {
@@ -129,14 +130,15 @@ Status LoadOsCalls(Load& load) {
   CallChains chains(load);
   RETURN_IF_ERROR(chains.LoadSamples());
   RETURN_IF_ERROR(chains.LoadCudaCalls());
+  RETURN_IF_ERROR(LoadRows(load, load.store->profiler_overheads, kProfilerOverhead, KeepRow()));
+  if (load.database->Find(OwnTableName("os_calls")) != nullptr) return {};  // it has them whole
   ASSIGN_OR_RETURN(const ChainStacks stacks, chains.LoadOfOsCalls());
   const auto adopt = [&](OsCallsRow& row, const CallChain& chain) {
     const auto found = stacks.find(chain.id);
     if (chain.id != 0 && found != stacks.end()) row.native_stack = found->second;
   };
   RETURN_IF_ERROR(LoadRows<CallChain>(load, load.store->os_calls, kOsRuntime, adopt));
-  RETURN_IF_ERROR(LoadRows(load, load.store->os_calls, kSystemCalls, KeepRow()));
-  return LoadRows(load, load.store->profiler_overheads, kProfilerOverhead, KeepRow());
+  return LoadRows(load, load.store->os_calls, kSystemCalls, KeepRow());
 }
 
 Status LoadOtherRuntimes(Load& load) {

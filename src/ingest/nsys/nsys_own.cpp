@@ -148,10 +148,15 @@ Status LoadTable(Load& load, Table& table) {
                       ": rows are not in the order of column row");
   }
   FollowMissingRows(table, old_rows);
+  const auto remember = [](auto& columns, auto& values) {  // once: a table of nsys may have, too
+    if (std::find(columns.begin(), columns.end(), &values) == columns.end()) {
+      columns.push_back(&values);
+    }
+  };
   table.VisitColumns([&](std::string_view, std::string_view, auto& values) {
     using Value = typename std::decay_t<decltype(values)>::value_type;
-    if constexpr (std::is_same_v<Value, ThreadId>) load.thread_columns.push_back(&values);
-    if constexpr (std::is_same_v<Value, ProcessId>) load.process_columns.push_back(&values);
+    if constexpr (std::is_same_v<Value, ThreadId>) remember(load.thread_columns, values);
+    if constexpr (std::is_same_v<Value, ProcessId>) remember(load.process_columns, values);
   });
   return Status();
 }
