@@ -32,6 +32,11 @@ def said(error):
     return "\n".join(lines) or "batchlight ended without a reason"
 
 
+def for_terminal(name):
+    """Without what acts on a terminal instead of being shown."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+
+
 # What is sent to whoever started a program reaches it: the profiler passes it on.
 _PASSED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGINT")]
 

@@ -387,6 +387,21 @@ class AsTheProgram(InFolder):
         self.assertNotIn("batchlight: batchlight:", done.stderr)
         self.assertTrue(os.path.exists(self.path("x.batchlight")))
 
+    def test_names_of_files_do_nothing_to_a_terminal(self):
+        self.write("pass\n")
+        os.rename(self.path("program.py"), self.path("a\033]0;x\007.py"))
+        ours, theirs = os.openpty()
+        try:
+            done = subprocess.run([BATCHLIGHT, "kernprof", "a\033]0;x\007.py"], cwd=self.folder, env=self.environment,
+                                  stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, timeout=LONG_S)
+            self.assertEqual(done.returncode, 0)
+            said = os.read(ours, 4096)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        self.assertIn(b"Wrote profile results to a", said)
+        self.assertNotIn(b"\033", said)
+
     def test_a_signal_for_it_reaches_the_program(self):
         self.write("import signal, sys, time\n"
                    "signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"

@@ -17,6 +17,7 @@
 #include "cli/reading/nsys_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/report_script.h"
+#include "cli/reading/standard_output.h"
 #include "cli/reading/table_outputs.h"
 #include "ingest/input_paths.h"
 #include "ingest/open_input.h"
@@ -192,13 +193,12 @@ Status ListReports(const std::string& which, const ReportScripts& scripts) {
       if (!which.empty()) PrintMore(report, "      ");
     }
     for (const std::string& name : scripts.Names()) {
-      std::printf("  %s -- script %s\n", name.c_str(), scripts.Find(name)->c_str());
+      RETURN_IF_ERROR(WriteNamesOut("  " + name + " -- script " + *scripts.Find(name) + '\n'));
     }
     return Status();
   }
   if (const std::optional<std::string> script = scripts.Find(which); script.has_value()) {
-    std::printf("%s -- script %s\n", which.c_str(), script->c_str());
-    return Status();
+    return WriteNamesOut(which + " -- script " + *script + '\n');
   }
   const stats::Report* report = stats::FindReport(which);
   if (report == nullptr) {
