@@ -141,6 +141,13 @@ class Samples(TimerCase):
         self.expect_shares()
         self.assertNotIn("main", self.totals())
 
+    def test_a_filter_that_refuses_the_clock_of_a_thread(self):
+        refuse = REFUSE_PERF.replace("298", "228").replace("241", "113").rpartition("os.execv")[0]
+        burn = "import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: sum(range(1000))\n"
+        self.record(sys.executable, "-c", refuse + burn)
+        total = sum(int(r.fields["cpu_ns"]) for r in dump(self.path("run.batchlight")) if r.kind == "CpuSample")
+        self.assertTrue(0 < total < 3000 * MS, total)
+
     def test_python(self):
         self.record(sys.executable, "-c", "sum(i * i for i in range(5_000_000))")
         self.assertTrue([name for name in self.totals() if "PyEval" in name or "python" in name], self.totals())

@@ -5,7 +5,10 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <atomic>
+#include <ctime>
+#include <utility>
 
 #include "format/control.h"
 #include "format/timer_samples.h"
@@ -25,6 +28,7 @@ using format::TimerSamplesPage;
 // Each timer counts among the signals that a user may have pending (ulimit -i: some thousands).
 constexpr size_t kMostTimers = 1024;
 constexpr size_t kSignalSetBytes = 8;
+constexpr int64_t kSecondNs = 1'000'000'000;
 
 constinit const TimerApi* g_api = nullptr;
 constinit TimerSamplesPage* g_page = nullptr;
@@ -111,15 +115,27 @@ void TakeSample(const mcontext_t& context, int64_t ran_ns) {
   slot->state.store(TimerSample::kFilled, std::memory_order_release);
 }
 
+// -1 where a filter of the program's refuses it: this clock is asked of the kernel.
+int64_t ThreadCpuNs() {
+  timespec now;
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return -1;
+  return int64_t{now.tv_sec} * kSecondNs + now.tv_nsec;
+}
+
+// Since the sample before.
+int64_t RanNs(const siginfo_t& info) {
+  const int64_t now_ns = ThreadCpuNs();
+  if (now_ns < 0) return g_page->period_ns * (1 + int64_t{info.si_overrun});
+  return now_ns - std::exchange(t_cpu_ns, now_ns);
+}
+
 // Runs with all signals blocked, on the program's signal stack if the thread has one. Takes no lock
 // and no memory.
 void OnTimer(int, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &g_timers) return;
   if (!g_on.load(std::memory_order_relaxed)) return;
   const sys::ErrnoSaver errno_saver;
-  const int64_t now_ns = sys::Nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  const int64_t ran_ns = now_ns - t_cpu_ns;
-  t_cpu_ns = now_ns;
+  const int64_t ran_ns = RanNs(*info);
   const uint32_t state = g_api->state->load(std::memory_order_relaxed);
   if ((state & format::kStateCollecting) == 0 || ran_ns <= 0) return;
   TakeSample(static_cast<const ucontext_t*>(context)->uc_mcontext, ran_ns);
@@ -168,7 +184,6 @@ bool StartTimer() {
     sys::Call(SYS_timer_delete, timer);
     return false;
   }
-  constexpr int64_t kSecondNs = 1'000'000'000;
   const timespec period{g_page->period_ns / kSecondNs, g_page->period_ns % kSecondNs};
   const itimerspec times{period, period};
   sys::Call(SYS_timer_settime, timer, 0, &times, nullptr);
@@ -230,7 +245,7 @@ bool IsOn() {
 void StartThread() {
   if (!g_on.load(std::memory_order_acquire)) return;
   t_tid = static_cast<uint32_t>(sys::Tid());
-  t_cpu_ns = sys::Nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  t_cpu_ns = std::max<int64_t>(0, ThreadCpuNs());
   if (BlocksSignal() || !StartTimer()) return CountThreadWithout();
   if (pthread_setspecific(g_key, &g_timers) != 0) EndThread(nullptr);
   // Another thread may have ended it all meanwhile, without seeing this timer.
