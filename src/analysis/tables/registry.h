@@ -1,6 +1,7 @@
 // Every table that can be made from a run, by name: the report writes one CSV for each.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,13 @@
 
 namespace batchlight {
 
+// What --first-step and --last-step do to a table.
+enum class StepsOf : uint8_t {
+  kMeasures,  // its measures are of the steps, or of the whole run for reasons of their own
+  kStore,     // it sums up the store, which must hold the steps alone (run/steps_alone.h)
+  kNothing,   // it is of the whole run: they would say what is not true
+};
+
 struct TableEntry {
   std::string_view name;                             // steps: also the file name
   std::string_view sentence;                         // what a row is
@@ -18,6 +26,7 @@ struct TableEntry {
   bool compares_ranks = false;                       // a row of one rank needs the others
   // What is special to this run instead; "": nothing.
   std::string (*why_this_empty)(const Store& store) = nullptr;
+  StepsOf steps = StepsOf::kMeasures;
 };
 
 std::span<const TableEntry> OverviewTables();

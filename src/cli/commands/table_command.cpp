@@ -9,6 +9,7 @@
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/table_columns.h"
+#include "analysis/run/steps_alone.h"
 #include "analysis/tables/registry.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -119,13 +120,40 @@ void KeepRank(int64_t rank, ResultTable* table) {
   std::erase_if(table->rows, [&](const auto& row) { return row[index] != Cell{rank}; });
 }
 
+bool IsOfSomeSteps(const StepOptions& steps) {
+  return steps.first_step > 0 || steps.last_step != INT64_MAX;
+}
+
+Status CheckTableHasSteps(const TableEntry& entry, const StepOptions& steps) {
+  if (entry.steps != StepsOf::kNothing || !IsOfSomeSteps(steps)) return {};
+  return UsageError("table " + std::string(entry.name) +
+                    " is of the whole run: it takes no --first-step and --last-step");
+}
+
+// Tables that sum up the store are of the steps asked for alone.
+Status KeepStepsAskedFor(const TableEntry& entry, const std::string& input, const StepSet& steps,
+                         Store& store) {
+  if (steps.processes.empty()) return UsageError(input + ": " + steps.how);
+  const bool had_short_calls = store.os_call_counts.size() > 0;
+  KeepStepsAlone(steps, store);
+  if (entry.name == "os_calls" && had_short_calls) {
+    SayLine(
+        "batchlight: of these steps alone are the calls that were recorded one by one and lie "
+        "within them; shorter ones have no times");
+  }
+  return {};
+}
+
 // The table of the steps asked for. What compares ranks is of all of them, of which --rank then
 // keeps one.
-Result<ResultTable> TableOf(const TableEntry& entry, const std::string& input, const Store& store,
+Result<ResultTable> TableOf(const TableEntry& entry, const std::string& input, Store& store,
                             StepOptions steps) {
   const int64_t rank = steps.rank;
   RunOverview overview = BuildOverview(store, {.steps = steps});
   RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
+  if (entry.steps == StepsOf::kStore && IsOfSomeSteps(steps)) {
+    RETURN_IF_ERROR(KeepStepsAskedFor(entry, input, overview.steps, store));
+  }
   if (entry.compares_ranks && rank >= 0) {
     steps.rank = StepOptions{}.rank;
     overview = BuildOverview(store, {.steps = steps});
@@ -202,6 +230,7 @@ Status Run(TableOptions options) {
   }
   ASSIGN_OR_RETURN(const TableEntry* entry, ChooseTable(options));
   RETURN_IF_ERROR(CheckStepFlags(options.steps));
+  RETURN_IF_ERROR(CheckTableHasSteps(*entry, options.steps));
   DisplayUnits units;
   ASSIGN_OR_RETURN(const TimeUnit time_unit,
                    ParseTimeUnit(options.time_unit.empty() ? "nsec" : options.time_unit));
@@ -211,11 +240,13 @@ Status Run(TableOptions options) {
   const TableFormat& format = parsed.value();
   RETURN_IF_ERROR(CheckConsole(format));
   const std::string input = LabelOf(options.runs);
-  ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
+  ASSIGN_OR_RETURN(Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(input, store);
   ASSIGN_OR_RETURN(ResultTable table, TableOf(*entry, input, store, options.steps));
   if (table.rows.empty()) {
-    SayLine("batchlight: " + input + ": no rows: " + WhyEmpty(*entry, store));
+    const bool narrowed = entry->steps == StepsOf::kStore && IsOfSomeSteps(options.steps);
+    SayLine("batchlight: " + input + ": no rows: " + WhyEmpty(*entry, store) +
+            (narrowed ? ", or none within these steps" : ""));
   }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
