@@ -54,7 +54,7 @@ const Columns<LockRow>& LockColumns() {
       {TextColumn("line", "Line", "Of Python that waited; of waits of 5 ms and longer by samples"),
        [](const R& row) { return LineText(row.store, row.waits.line); }},
       {TextColumn("released_by", "Released By",
-                  "The thread that held the lock, or signalled; empty: not seen"),
+                  "The thread that held the lock last, or signalled; empty: not seen"),
        [](const R& row) { return NameOfThread(row.store, row.waits.released_by); }},
       {CountColumn("releaser_tid", "Releaser TID", "Its number"),
        [](const R& row) { return NumberOfThread(row.store, row.waits.released_by); }},

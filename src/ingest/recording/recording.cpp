@@ -7,6 +7,7 @@
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "base/work_progress.h"
+#include "ingest/common/lock_handovers.h"
 #include "ingest/recording/apply_facts.h"
 #include "ingest/recording/chunk_plan.h"
 #include "ingest/recording/copy_ends.h"
@@ -191,6 +192,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   PlaceCpu(fragments, maps.value(), store);
   NameNativeFrames(fragments, maps.value(), store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
+  FollowLockHandovers(store);
   CutImpossibleCopyEnds(store);
   NameKernels(store);
   AddReadingLosses(fragments, damaged, store);
