@@ -6,9 +6,21 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/numbers/closed_end.h"
+
 namespace batchlight {
 
-std::vector<FileSum> SumFiles(const Store& store) {
+namespace {
+
+// Calls are not told apart: they are taken as even over the time from the first to the close.
+double PartInSteps(const Store& store, const OsFilesRow& file, const NsInSteps& in_steps) {
+  const int64_t end_ns = std::max(ClosedEnd(store, file.start_ns, file.end_ns), file.start_ns + 1);
+  return double(in_steps(file.process, file.start_ns, end_ns)) / double(end_ns - file.start_ns);
+}
+
+}  // namespace
+
+std::vector<FileSum> SumFiles(const Store& store, const NsInSteps& in_steps) {
   std::map<StringId, FileSum> sums;
   std::map<StringId, std::set<ProcessId>> processes;
   const OsFilesTable& files = store.os_files;
@@ -22,6 +34,8 @@ std::vector<FileSum> SumFiles(const Store& store) {
     sum.bytes_written += files.bytes_written[row];
     sum.write_ns += files.write_ns[row];
     sum.slowest_ns = std::max(sum.slowest_ns, files.slowest_ns[row]);
+    sum.bytes_in_steps += double(files.bytes_read[row] + files.bytes_written[row]) *
+                          PartInSteps(store, files.Row(row), in_steps);
     processes[files.file[row]].insert(files.process[row]);
   }
   std::vector<FileSum> result;

@@ -71,8 +71,8 @@ TEST_F(OsSumsTest, FilesOfAllProcessesBySlowness) {
   const ProcessId worker = build.Process(11, "worker");
   const auto file = [&](ProcessId by, const char* name, uint64_t bytes, int64_t ns,
                         int64_t slowest_ns) {
-    build.store().os_files.Append({.start_ns = 1,
-                                   .end_ns = 2,
+    build.store().os_files.Append({.start_ns = 100,
+                                   .end_ns = 200,
                                    .process = by,
                                    .file = build.Text(name),
                                    .reads = 2,
@@ -84,9 +84,14 @@ TEST_F(OsSumsTest, FilesOfAllProcessesBySlowness) {
   file(worker, "/data/a", 200, 60, 45);
   file(worker, "/data/b", 900, 111, 60);
   const Store store = build.Build();
-  const auto sums = SumFiles(store);
+  const NsInSteps half_of_worker = [&](ProcessId by, int64_t start_ns, int64_t end_ns) {
+    return by == worker ? (end_ns - start_ns) / 2 : 0;
+  };
+  const auto sums = SumFiles(store, half_of_worker);
   ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(store.Text(sums[0].file), "/data/b");
+  EXPECT_EQ(sums[0].bytes_in_steps, 450);
+  EXPECT_EQ(sums[1].bytes_in_steps, 100);
   EXPECT_EQ(sums[1].bytes_read, 300u);
   EXPECT_EQ(sums[1].reads, 4u);
   EXPECT_EQ(sums[1].read_ns, 110);

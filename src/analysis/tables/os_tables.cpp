@@ -6,6 +6,7 @@
 #include "analysis/os/library_sums.h"
 #include "analysis/os/os_call_sums.h"
 #include "analysis/result/result_column.h"
+#include "analysis/run/steps_alone.h"
 
 namespace batchlight {
 namespace {
@@ -45,8 +46,8 @@ const Columns<OsRow<OsCallSum>>& OsCallColumns() {
   return columns;
 }
 
-const Columns<OsRow<FileSum>>& FileColumns() {
-  static const Columns<OsRow<FileSum>> columns = {
+Columns<OsRow<FileSum>> FileColumns(uint64_t steps) {
+  return {
       {TextColumn("file", "File", "Path, or a pipe or socket by its number"), Of(&FileSum::file)},
       {TimeColumn("read_time", "Read Time", "In calls that read it"), Of(&FileSum::read_ns)},
       {CountColumn("bytes_read", "Bytes Read", "By these calls"), Of(&FileSum::bytes_read)},
@@ -57,8 +58,13 @@ const Columns<OsRow<FileSum>>& FileColumns() {
       {CountColumn("writes", "Writes", "Calls, however short"), Of(&FileSum::writes)},
       {TimeColumn("slowest", "Slowest", "The longest of these calls"), Of(&FileSum::slowest_ns)},
       {CountColumn("opened", "Opened", "Times that it was open"), Of(&FileSum::opened)},
-      {CountColumn("processes", "Processes", "That read or wrote it"), Of(&FileSum::processes)}};
-  return columns;
+      {CountColumn("processes", "Processes", "That read or wrote it"), Of(&FileSum::processes)},
+      {CountColumn("bytes_per_step", "Bytes per Step",
+                   "Read or written; of files that were open longer, by the part of that time"),
+       [steps](const OsRow<FileSum>& row) {
+         if (steps == 0) return Cell{};
+         return NumberCell(static_cast<uint64_t>(row.sum.bytes_in_steps / double(steps) + 0.5));
+       }}};
 }
 
 const Columns<OsRow<LibrarySum>>& LibraryColumns() {
@@ -93,8 +99,14 @@ ResultTable MakeOsCallsTable(const RunOverview& overview) {
 }
 
 ResultTable MakeFilesTable(const RunOverview& overview) {
-  return OsTable(*overview.store, "files", "Files, by time in reads and writes", FileColumns(),
-                 SumFiles(*overview.store));
+  const TimesOfSteps times(overview.steps, *overview.store);
+  const auto in_steps = [&](ProcessId process, int64_t start_ns, int64_t end_ns) {
+    return times.NsOf(process, start_ns, end_ns);
+  };
+  uint64_t steps = 0;
+  for (const ProcessSteps& process : overview.steps.processes) steps += process.steady.size();
+  return OsTable(*overview.store, "files", "Files, by time in reads and writes", FileColumns(steps),
+                 SumFiles(*overview.store, in_steps));
 }
 
 ResultTable MakeLibraryCallsTable(const RunOverview& overview) {
