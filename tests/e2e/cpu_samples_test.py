@@ -105,8 +105,11 @@ class KnownShares(CpuCase):
 
     def test_a_static_program_is_sampled_though_nothing_enters_it(self):
         done = self.record(STATIC_PROGRAM, "shares", "1")
-        self.assertIn("no process was recorded", done.stderr)
+        self.assertIn("no process was recorded from inside", done.stderr)
+        self.assertIn("taken from outside", done.stderr)
         self.expect_shares()
+        self.assertRegex(self.batchlight("summary", "run.batchlight").stdout.split("\n")[0], r"\d samples?$")
+        self.assertEqual({row["End"] for row in self.table("processes")}, {"end unknown"})
 
     def test_a_stack_deeper_than_the_copy_keeps_its_inner_part(self):
         self.record(PROGRAM, "deep", "1")

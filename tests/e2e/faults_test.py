@@ -270,7 +270,7 @@ class TheProgramBecomesAnother(InFolder):
         program = self.build("static", ["cc", "-static"])
         done = self.profile("-o", "alone", program)
         self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertIn("no process was recorded: the program is statically linked", done.stderr)
+        self.assertIn("no process was recorded from inside: the program is statically linked", done.stderr)
         text = self.profile_words("sh", "-c", "%s; true" % program)
         self.assertIn("%s is statically linked: nothing of it is recorded" % program, text)
 

@@ -103,8 +103,10 @@ TEST(SessionInfo, WhatIsNotKnownOfAnEndIsNotMadeUp) {
   const ProcessId image = build.Process(10, "python");
   const ProcessId worker = build.Process(11, "worker");
   const ProcessId alive = build.Process(12, "daemon");
+  const ProcessId outside = build.Process(13, "static");
   ProcessesTable& table = build.store().processes;
-  for (const ProcessId process : {shell, image, worker, alive}) {
+  table.command_line[outside.row()] = {};  // by samples alone
+  for (const ProcessId process : {shell, image, worker, alive, outside}) {
     table.exit_code[process.row()] = table.exit_signal[process.row()] = -1;
     table.end_ns[process.row()] = process == alive ? kOpenEnd : 100;
   }
@@ -117,6 +119,7 @@ TEST(SessionInfo, WhatIsNotKnownOfAnEndIsNotMadeUp) {
   EXPECT_EQ(processes[image.row()].ExitText(), "exit 3");
   EXPECT_EQ(processes[worker.row()].ExitText(), "killed, or left by a system call of its own");
   EXPECT_EQ(processes[alive.row()].ExitText(), "end unknown");
+  EXPECT_EQ(processes[outside.row()].ExitText(), "end unknown");
 }
 
 TEST(Registry, EveryTableHasRowsAsWideAsItsHeader) {

@@ -162,8 +162,10 @@ SessionInfo DescribeSession(const Store& store) {
          .end_ns = row.end_ns,
          .exit_code = row.exit_code,
          .exit_signal = row.exit_signal,
+         // One that was seen from outside alone has no command line, and would not have said so.
          .vanished = store.source_format == "batchlight" && row.end_ns != kOpenEnd &&
-                     row.exit_code < 0 && row.exit_signal <= 0});
+                     !store.Text(row.command_line).empty() && row.exit_code < 0 &&
+                     row.exit_signal <= 0});
     const auto [earlier, first] = last_of_pid.try_emplace(row.pid, i);
     if (!first) info.processes[std::exchange(earlier->second, i)].replaced = true;
   }

@@ -53,9 +53,12 @@ SessionEnd Session::Finish() {
 void Session::SealAtEnd(SessionEnd& end) {
   const uint32_t done = recording_->captures_done();
   if (recording_->control().page().processes_attached == 0) {
-    const std::string why =
-        "no process was recorded: the program is statically linked, or runs with privileges of its "
-        "own (sudo, su)";
+    std::string why =
+        "no process was recorded from inside: the program is statically linked, or runs with "
+        "privileges of its own (sudo, su)";
+    if (cpu_ || timer_sampler_ || python_sampler_) {
+      why += "; samples and what it used were taken from outside";
+    }
     notice_(why);
     recording_->log().AddReason("session", why);
   }

@@ -71,7 +71,10 @@ void WriteHead(SummaryText& out, const RunOverview& overview) {
   std::vector<std::string> parts;
   if (main != nullptr) parts.push_back(main->name.empty() ? "process" : main->name);
   parts.push_back(TimeText(double(session.duration_ns)));
-  parts.push_back(Plural(session.events, "event", "events"));
+  const size_t samples = overview.store->cpu_samples.size();
+  const bool only_samples = session.events == 0 && samples > 0;
+  parts.push_back(only_samples ? Plural(samples, "sample", "samples")
+                               : Plural(session.events, "event", "events"));
   if (program.count > 1) parts.push_back(Plural(program.count, "process", "processes"));
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) out.Put(" · ", Tone::kDim);
