@@ -9,6 +9,7 @@ import json
 import marshal
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,7 @@ def _start():
          "/bin/sh", "-c", _IDLE],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True)  # Ctrl+C is for the program
-    atexit.register(_end, tool, home, os.getpid())
+    atexit.register(_end, tool, home, os.getpid(), _identity(tool.stdin.fileno()))
     folder, libraries = (os.fsdecode(tool.stdout.readline().strip()) for _ in range(2))
     library = [path for path in libraries.replace(":", " ").split() if "libbatchlight_inject" in path]
     if not library:
@@ -86,11 +87,31 @@ def _load(folder, library):
                         sys.version.split()[0])
 
 
-def _end(tool, home, pid):
+def _identity(fd):
+    info = os.fstat(fd)
+    return info.st_dev, info.st_ino
+
+
+def _ask_to_end(pipe, identity):
+    """Closing it would not: a child that lives on holds its end as well."""
+    fd = pipe.fileno()
+    if _identity(fd) != identity:  # the program has closed it, and opened something else
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+    try:
+        os.write(fd, b"\n")
+    except BrokenPipeError:
+        if signal.SIGPIPE not in before:  # that signal is ours
+            signal.sigtimedwait({signal.SIGPIPE}, 0)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(tool, home, pid, identity):
     if os.getpid() != pid:  # a forked child's exit
         return
-    with contextlib.suppress(OSError):  # it is gone
-        os.write(tool.stdin.fileno(), b"\n")  # a child that lives on holds the pipe's end as well
+    with contextlib.suppress(OSError, ValueError):  # it is gone, or never began
+        _ask_to_end(tool.stdin, identity)
     for pipe in (tool.stdin, tool.stdout, tool.stderr):
         pipe.close()
     try:

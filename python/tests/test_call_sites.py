@@ -38,17 +38,27 @@ class CallSites(BridgeCase):
         for number, function in enumerate((
                 here["collate"], here["functools"].partial(here["collate"], 1), here["Collate"](), here["json"].loads,
                 None, list)):
-            self.module.say_function("collate%d" % number, function)
-        self.module.say_function("collate0", here["Collate"]())
+            self.module.say_function("collate%d" % number, types.SimpleNamespace(of=function), "of")
+        self.module.say_function("collate0", types.SimpleNamespace(of=here["Collate"]()), "of")
         self.assertEqual(self.said, {"site.collate0": "/home/u/data.py:3", "site.collate1": "/home/u/data.py:3",
                                      "site.collate2": "/home/u/data.py:6"})
 
     def test_asking_runs_nothing_of_the_program(self):
-        class Lazy:
-            def __getattr__(self, name):
+        class Meta(type):
+            def __getattribute__(self, name):
                 raise AssertionError(name)
 
-        self.module.say_function("collate", Lazy())
+        class Lazy(metaclass=Meta):
+            def __getattribute__(self, name):
+                raise AssertionError(name)
+
+        class Loader:
+            def __getattribute__(self, name):
+                raise AssertionError(name)
+
+        loader = Loader()
+        object.__getattribute__(loader, "__dict__")["collate_fn"] = Lazy()
+        self.module.say_function("collate", loader, "collate_fn")
         self.assertEqual(self.said, {})
 
     def test_settings_are_looked_for_in_the_program_itself(self):

@@ -75,11 +75,17 @@ Result<std::vector<std::string>> RunsIn(const std::string& folder) {
 }
 
 // The paths that `part`, a name or pattern, stands for within a folder.
-void AddMatches(const std::string& folder, const std::string& part,
+// `named`: by words without a pattern, whose links whoever typed them means.
+void AddMatches(const std::string& folder, const std::string& part, bool named,
                 std::vector<std::string>& paths) {
   const std::string before = folder.empty() || folder.ends_with('/') ? folder : folder + "/";
   if (part.find_first_of("*?[") == std::string::npos) {
-    if (FileExists(before + part)) paths.push_back(before + part);
+    if (!FileExists(before + part)) return;
+    if (!named) {
+      const auto held = Folder::Open(folder.empty() ? "." : folder);
+      if (!held.ok() || held.value().IsLinkOfOthers(part)) return;
+    }
+    paths.push_back(before + part);
     return;
   }
   const auto names = NamesIn(folder.empty() ? "." : folder);
@@ -92,14 +98,16 @@ void AddMatches(const std::string& folder, const std::string& part,
 // glob(3) is not for a program that is linked statically: it asks the machine for users.
 Result<std::vector<std::string>> Matches(const std::string& pattern) {
   std::vector<std::string> paths = {pattern.starts_with('/') ? "/" : ""};
+  bool named = true;
   for (size_t begin = 0; begin < pattern.size();) {
     const size_t slash = std::min(pattern.find('/', begin), pattern.size());
     const std::string part = pattern.substr(begin, slash - begin);
     begin = slash + 1;
     if (part.empty()) continue;
     std::vector<std::string> longer;
-    for (const std::string& path : paths) AddMatches(path, part, longer);
+    for (const std::string& path : paths) AddMatches(path, part, named, longer);
     paths = std::move(longer);
+    named = named && part.find_first_of("*?[") == std::string::npos;
   }
   if (paths.empty()) return InputError("no file matches " + pattern);
   std::sort(paths.begin(), paths.end(), ComesBefore);

@@ -66,6 +66,13 @@ TEST_F(InputPathsTest, LinksOfOthersAreNotFollowed) {
   std::filesystem::create_symlink(folder_ + "/r1.batchlight", folder_ + "/own.batchlight");
   EXPECT_EQ(Found({folder_}), (Names{"own.batchlight", "r1.batchlight", "r2.batchlight"}));
   EXPECT_EQ(Found({folder_ + "/r*.batchlight"}), (Names{"r1.batchlight", "r2.batchlight"}));
+  const std::string job = folder_ + "/job1";
+  std::filesystem::create_directory(job);
+  std::filesystem::create_symlink(folder_ + "/r1.batchlight", job + "/run.batchlight");
+  ASSERT_EQ(Found({folder_ + "/job*/run.batchlight"}), Names{"job1/run.batchlight"});
+  ASSERT_EQ(lchown((job + "/run.batchlight").c_str(), 12345, 12345), 0);
+  EXPECT_NE(Found({folder_ + "/job*/run.batchlight"}), Names{"job1/run.batchlight"});
+  EXPECT_EQ(Found({job + "/run.batchlight"}), Names{"job1/run.batchlight"}) << "that was named";
 }
 
 TEST_F(InputPathsTest, PatternsAreExpanded) {

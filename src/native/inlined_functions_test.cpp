@@ -359,7 +359,6 @@ TEST_F(InlinedFunctionsTest, SectionsPackedByZstdAreRead) {
   EXPECT_EQ(CallsIn(*ElfFile::Of(packed), nullptr, places), CallsIn(*file, nullptr, places));
 }
 
-// Bytes of all sections that are read, changed at random.
 std::string Repeated(const std::string& bytes, size_t times) {
   std::string all;
   for (size_t i = 0; i < times; ++i) all += bytes;
@@ -411,6 +410,7 @@ TEST_F(InlinedFunctionsTest, RangesThatLieOnEachOtherTakeNoMemory) {
   EXPECT_LT(most_kib() - before_kib, 150 << 10);
 }
 
+// Bytes of all sections that are read, changed at random.
 TEST_F(InlinedFunctionsTest, ChangedFilesAreReadToAnEnd) {
   for (const char* flags : {"-O2 -gdwarf-5", "-O2 -gdwarf-4", "-O2 -gdwarf-5 -gz=zlib"}) {
     if (!Compile(kC, flags)) GTEST_SKIP() << "no compiler";

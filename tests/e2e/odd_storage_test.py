@@ -248,10 +248,12 @@ class AServedFileSystem(Served):
         return tool
 
     def expect_end(self, tool, ask):
-        for _ in range(2):
+        for asked in range(30):  # on a busy machine two may become one
             time.sleep(2)  # the tool waits for the server, and so long that it is held up
-            self.assertIsNone(tool.poll())
+            if tool.poll() is not None:
+                break
             ask()
+        self.assertGreaterEqual(asked, 2)
         try:
             _, error = tool.communicate(timeout=LONG_S)
         finally:

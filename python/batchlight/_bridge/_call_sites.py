@@ -7,6 +7,7 @@ functions of PyTorch are touched for it.
 """
 import functools
 import os
+import stat
 import sys
 import types
 
@@ -16,6 +17,9 @@ from ._imports import attempt
 
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep,
               os.sep + "lib" + os.sep + "python", os.sep + "batchlight" + os.sep + "_bridge" + os.sep)
+# Of a class: neither its own __getattribute__ nor its metaclass's runs.
+_bases_of = type.__dict__["__mro__"].__get__
+_members_of = type.__dict__["__dict__"].__get__
 _MOST_FILES = 200
 _MOST_BYTES = 1 << 20   # of a file
 _said = set()
@@ -28,10 +32,10 @@ def say(what):
         attempt("call sites", _say, what)
 
 
-def say_function(what, function):
-    """The same of a function of the program's own, or of what calls one: where it begins."""
+def say_function(what, holder, name):
+    """The same of a function of the program's own, or of what calls one, that lies in `holder`: where it begins."""
     if what not in _said:
-        attempt("call sites", _say_function, what, function)
+        attempt("call sites", _say_function, what, holder, name)
 
 
 def say_text(what, *texts):
@@ -49,8 +53,8 @@ def _say(what):
         _native.property("site." + what, "%s:%d" % (_short(frame.f_code.co_filename), frame.f_lineno))
 
 
-def _say_function(what, function):
-    code = _code_of(function)
+def _say_function(what, holder, name):
+    code = _code_of(object.__getattribute__(holder, "__dict__").get(name))
     if code is not None and not _is_library(code.co_filename):
         _said.add(what)
         _native.property("site." + what, "%s:%d" % (_short(code.co_filename), code.co_firstlineno))
@@ -63,7 +67,8 @@ def _code_of(function):
     if type(function) is types.MethodType:
         function = function.__func__
     if type(function) is not types.FunctionType:
-        calls = [vars(base)["__call__"] for base in type(function).__mro__ if "__call__" in vars(base)]
+        bases = map(_members_of, _bases_of(type(function)))
+        calls = [members["__call__"] for members in bases if "__call__" in members]
         function = calls[0] if calls else None
     return function.__code__ if type(function) is types.FunctionType else None
 
@@ -96,13 +101,14 @@ def _own_files():
 
 def _line_with(path, texts):
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
+        info = os.stat(path)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > _MOST_BYTES:
             return 0
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")
     except OSError:
         return 0
     for number, line in enumerate(lines, 1):
-        if not line.lstrip().startswith(b"#") and any(text in line for text in texts):
+        if any(text in line.partition(b"#")[0] for text in texts):
             return number
     return 0

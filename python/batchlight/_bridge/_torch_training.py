@@ -179,7 +179,7 @@ def _data_loader(module):
     wrap_phase(module.DataLoader, "__iter__", DATA_LOADER_INIT, "DataLoader.__iter__")
     def say_sites(loader):
         _call_sites.say("dataloader")
-        _call_sites.say_function("collate", vars(loader).get("collate_fn"))
+        _call_sites.say_function("collate", loader, "collate_fn")
 
     module.DataLoader.__init__ = followed_by(module.DataLoader.__init__, say_sites)
 

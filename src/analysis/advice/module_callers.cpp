@@ -13,9 +13,10 @@ namespace batchlight::advice {
 namespace {
 
 // "Module._call_impl" of torch/nn/modules/module.py, one on the stack for each module called;
-// without the class before Python 3.11.
+// without the class before Python 3.11. From PyTorch 2 on Module._wrapped_call_impl calls it.
 bool IsModuleCall(const Store& store, const PythonFramesRow& frame) {
-  return store.Text(frame.function).ends_with("_call_impl") &&
+  const std::string_view function = store.Text(frame.function);
+  return (function == "_call_impl" || function.ends_with("._call_impl")) &&
          store.Text(frame.file).ends_with("nn/modules/module.py");
 }
 

@@ -23,13 +23,18 @@ struct Frame {
 // A student and, called from its own forward, a teacher: both seen by a look in every step.
 class Made {
  public:
-  Made() : thread_(build_.Thread(build_.Process(7, "train.py"))) {
+  explicit Made(bool wrapped) : thread_(build_.Thread(build_.Process(7, "train.py"))) {
     const Frame main = {"/home/u/train.py", "main", 40};
     const Frame call = {kModule, "Module._call_impl", 1790};
     const Frame student = {"/home/u/model.py", "Student.forward", 12};
     const Frame teacher = {"/home/u/model.py", "Teacher.forward", 30};
-    const PythonStackId in_student = Stack({main, call, student});
-    const PythonStackId in_teacher = Stack({main, call, student, call, teacher});
+    // From PyTorch 2 on.
+    const Frame wrapper = {kModule, "Module._wrapped_call_impl", 1780};
+    const PythonStackId in_student =
+        wrapped ? Stack({main, wrapper, call, student}) : Stack({main, call, student});
+    const PythonStackId in_teacher =
+        wrapped ? Stack({main, wrapper, call, student, wrapper, call, teacher})
+                : Stack({main, call, student, call, teacher});
     for (int64_t t = kMs; t < 12 * 20 * kMs; t += 20 * kMs) {
       build_.Module(thread_, "Student", "Student", t, t + 8 * kMs);
       Look(in_student, t + kMs);
@@ -73,15 +78,17 @@ class Made {
 };
 
 TEST(ModuleCallers, AreTheLinesAroundTheCall) {
-  const Made made;
-  const RunOverview run = BuildOverview(made.store());
-  EXPECT_EQ(CallerOfModule(run, "Student"), "train.py:40");
-  EXPECT_EQ(CallerOfModule(run, "teacher"), "model.py:12");
-  EXPECT_EQ(CallerOfModule(run, "nobody"), "");
+  for (const bool wrapped : {false, true}) {
+    const Made made(wrapped);
+    const RunOverview run = BuildOverview(made.store());
+    EXPECT_EQ(CallerOfModule(run, "Student"), "train.py:40");
+    EXPECT_EQ(CallerOfModule(run, "teacher"), "model.py:12") << wrapped;
+    EXPECT_EQ(CallerOfModule(run, "nobody"), "");
+  }
 }
 
 TEST(ModuleCallers, OfModelsIsOutsideOfThem) {
-  const Made made;
+  const Made made(true);
   const RunOverview run = BuildOverview(made.store());
   EXPECT_EQ(CallerOfModels(run, {{.start_ns = 0, .end_ns = 100 * kMs}}), "train.py:40");
   EXPECT_EQ(CallerOfModels(run, {}), "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -62,7 +63,6 @@ class UnlearnedWorkFinder {
       const uint32_t first = row;
       while (row < rows.end && operators_.start_ns[row] < mark.end_ns) ++row;
       VisitForward(first, row);
-      ++work_.forwards;
     }
     work_.module = ModuleOfLongest();
     for (const auto& [ns, name] : ByFallingTime()) work_.operators.push_back(name);
@@ -120,9 +120,11 @@ class UnlearnedWorkFinder {
   void AddPlain(uint32_t start, uint32_t end) {
     for (uint32_t row = start; row < end;) {
       const int64_t end_ns = EndOf(row);
-      const StringId module = ModuleAt(operators_.start_ns[row]);
-      if (!module.IsNone()) {
-        plain_[module.value][operators_.name[row].value] += end_ns - operators_.start_ns[row];
+      const uint32_t call = in_modules_.Innermost(main_.thread, operators_.start_ns[row]);
+      if (call != kNoRow) {
+        PlainOfModule& plain = plain_[store_.module_calls.path[call].value];
+        plain.by_name[operators_.name[row].value] += end_ns - operators_.start_ns[row];
+        plain.calls.insert(call);
       }
       for (++row; row < end && operators_.start_ns[row] < end_ns;) ++row;
     }
@@ -130,10 +132,10 @@ class UnlearnedWorkFinder {
 
   std::vector<PlainWork> PlainByFallingTime() const {
     std::vector<PlainWork> plain;
-    for (const auto& [module, operators] : plain_) {
-      PlainWork work{.module = StringId{module}};
+    for (const auto& [module, of_module] : plain_) {
+      PlainWork work{.module = StringId{module}, .calls = of_module.calls.size()};
       int64_t most_ns = -1;
-      for (const auto& [name, ns] : operators) {
+      for (const auto& [name, ns] : of_module.by_name) {
         work.ns += ns;
         if (ns > most_ns) std::tie(work.operator_name, most_ns) = std::pair(StringId{name}, ns);
       }
@@ -183,7 +185,11 @@ class UnlearnedWorkFinder {
   uint32_t longest_ = kNoRow;           // the last factorization of the longest stretch
   std::map<uint32_t, int64_t> times_;   // of factorizations, by name
   std::map<uint32_t, bool> is_factor_;  // by name
-  std::map<uint32_t, std::map<uint32_t, int64_t>> plain_;  // ns by module and name
+  struct PlainOfModule {
+    std::map<uint32_t, int64_t> by_name;  // ns
+    std::set<uint32_t> calls;             // rows of module_calls
+  };
+  std::map<uint32_t, PlainOfModule> plain_;  // by module
 };
 
 }  // namespace

@@ -17,11 +17,11 @@ class PhaseMarks;
 struct PlainWork {
   StringId module;
   int64_t ns = 0;
+  uint64_t calls = 0;      // of the module, in which that was
   StringId operator_name;  // most of it
 };
 
 struct UnlearnedWork {
-  uint64_t forwards = 0;            // that were looked at: of steps, without evaluation
   int64_t ns = 0;                   // of all steady steps
   uint64_t stretches = 0;           // in how many places of forwards
   StringId module;                  // the innermost around the longest; None: none

@@ -174,9 +174,11 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work - graphs);
   const OsCallsTable& os_calls = store.os_calls;
   const CudaBacktracesTable& backtraces = store.cuda_backtraces;
+  const auto of_process =
+      double(std::count(backtraces.process.begin(), backtraces.process.end(), process.process));
   const double stacks = count.OfThreads(os_calls, [&](size_t row) {
     return !os_calls.native_stack[row].IsNone();
-  }) + std::min(calls + gpu_work, double(backtraces.size()) / double(process.steps.size()));
+  }) + std::min(calls + gpu_work, of_process / double(process.steps.size()));
   const auto each_of = [](std::string_view what, double per_step, RangeOfNs each) {
     return RecordedKind{what, per_step, each.most, each.least};
   };

@@ -33,8 +33,11 @@ struct Signal {
   sighandler_t at_start;  // of the tool: SIG_DFL or SIG_IGN
 };
 // Those that the tool handles or ignores.
-Signal g_signals[] = {
-    {SIGCHLD, SIG_DFL}, {SIGBUS, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
+Signal g_signals[] = {{SIGCHLD, SIG_DFL},
+                      {SIGBUS, SIG_DFL},
+                      {SIGPIPE, SIG_DFL},
+                      {SIGXFSZ, SIG_DFL},
+                      {SIGXCPU, SIG_DFL}};
 
 }  // namespace
 
@@ -73,6 +76,7 @@ Child StartChild(const ChildSpec& spec) {
     sigemptyset(&ignored);
     sigaddset(&ignored, SIGPIPE);
     sigaddset(&ignored, SIGXFSZ);
+    sigaddset(&ignored, SIGXCPU);
     posix_spawnattr_setsigmask(&attributes, &*spec.signal_mask);
     posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

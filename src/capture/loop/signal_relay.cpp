@@ -180,6 +180,7 @@ void SignalRelay::HearWitness() {
 void SignalRelay::PassOnWhatIsDue() {
   uint64_t times;
   (void)!read(timer_fd_, &times, sizeof times);
+  if (interrupted_ != nullptr && TakeAsk()) interrupted_();
   if (witness_.fd() >= 0) HearWitness();
   const int64_t now_ns = MonotonicNow();
   while (!waiting_.empty()) {
@@ -284,18 +285,26 @@ void SignalRelay::Ended(int exit_code) {
   if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;  // keys are the tool's
 }
 
+// Whether the rescuer took what the loop would have taken for an interruption.
+bool SignalRelay::TakeAsk() {
+  const std::lock_guard lock(end_);
+  return std::exchange(asked_by_, 0) != 0;
+}
+
 bool SignalRelay::HasEnded() {
   const std::lock_guard lock(end_);
   return exit_code_.has_value();
 }
 
-// Sealing takes its time, and who ends a job asks once: that alone ends nothing.
+// Sealing takes its time, and who ends a job asks once: that ends it once it is sealed.
 void SignalRelay::EndHeldUp(int signal) {
   const sigset_t ending = EndingSignals(original_mask_);
   if (sigismember(&ending, signal) == 0) return;
   if (std::exchange(asked_by_, signal) != 0) {
     EndAtOnce(*exit_code_ != 0 ? *exit_code_ : static_cast<int>(ErrorKind::kOutput));
   }
+  const itimerspec now{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
+  timerfd_settime(timer_fd_, 0, &now, nullptr);  // for a loop that runs on
   // Where the line goes may not answer either.
   (void)Contain("a thread", [this] {
     std::thread(ends_next_).detach();

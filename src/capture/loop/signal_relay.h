@@ -91,6 +91,7 @@ class SignalRelay {
   void LookForEnd();
   void LookHeldUp();
   void Ended(int exit_code);
+  bool TakeAsk();
   bool HasEnded();
   void EndHeldUp(int signal);
   bool WitnessTells(const Waiting& waiting);

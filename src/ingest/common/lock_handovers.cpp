@@ -1,13 +1,15 @@
 #include "ingest/common/lock_handovers.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace batchlight {
 namespace {
+
+// EOWNERDEAD of Linux, where it was recorded.
+constexpr int64_t kOwnerDied = 130;
 
 // Those that took it are in order of their ends, by which the mutex went from one to the next.
 struct Taken {
@@ -39,7 +41,7 @@ void FollowLockHandovers(Store& store) {
             static_cast<uint32_t>(store.threads.tid[calls.thread[last->row].row()]);
       }
       const int64_t result = calls.result[wait.row];
-      if (result == 0 || result == EOWNERDEAD) last = &wait;
+      if (result == 0 || result == kOwnerDied) last = &wait;
     }
   }
 }

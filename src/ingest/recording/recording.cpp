@@ -149,7 +149,8 @@ void TellOfKilledTool(Store& store) {
     std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(ns) / 1e9);
     return std::string(text);
   };
-  const std::string live = store.source.ends_with(".live") ? ", or is held up," : "";
+  const std::string live =
+      store.source.ends_with(".live") ? ", or is held up," : ", or asked twice to end,";
   const std::string text =
       "batchlight itself was killed" + live + " " + seconds(looks_ns.back()) +
       " into the run, of which the program recorded " + seconds(store.duration_ns) +

@@ -48,7 +48,7 @@ void WorkWithoutGradient(const RunMeasures& run, Findings* findings) {
     const ModuleRow* const module = LearningModule(run, path);
     if (module == nullptr) continue;
     // A step may call it for a validation as well.
-    const double each_ns = double(plain.ns) / double(work.forwards);
+    const double each_ns = double(plain.ns) / double(plain.calls);
     const double work_ns = each_ns * std::max(1.0, module->calls_per_step);
     const std::string where = PlaceOf(run, *main, path);
     const std::string name(run.store->Text(plain.operator_name));
