@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "capture/python/look_pace.h"
+#include "capture/loop/look_pace.h"
 #include "capture/python/python_log.h"
 #include "capture/python/sampled_process.h"
 
@@ -68,7 +68,7 @@ class PythonSampler {
   timespec changed_ = {};                // the folder
   int64_t settles_at_ns_ = 0;
   int64_t list_at_ns_ = 0;  // unless it changes
-  LookPace pace_;
+  LookPace pace_{25};
   int refused_ = 0;  // errno of a process whose memory the kernel did not let us read
   bool has_seen_ = false;
   std::minstd_rand random_;

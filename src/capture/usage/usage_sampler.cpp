@@ -14,10 +14,7 @@ namespace batchlight::capture {
 namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;
-// Looking takes at most this share of a processor, however many processes there are: then it looks
-// less often.
-constexpr int64_t kMostShare = 100;  // 1 / 100
-constexpr uint64_t kSeldom = 10;     // looks until one that asks for what hardly changes
+constexpr uint64_t kSeldom = 10;  // looks until one that asks for what hardly changes
 
 }  // namespace
 
@@ -85,7 +82,7 @@ void UsageSampler::Look() {
                   log_.Add(usage, interface, now_ns);
                 });
   tells_all_ = false;
-  next_ns_ = now_ns + (ClockNow(CLOCK_THREAD_CPUTIME_ID) - before_ns) * kMostShare;
+  next_ns_ = now_ns + pace_.LeastWaitNs(ClockNow(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 }
 
 void UsageSampler::Follow(pid_t pid) {

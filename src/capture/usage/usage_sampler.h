@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
+#include "capture/loop/look_pace.h"
 #include "capture/recording/process_watch.h"
 #include "capture/usage/machine_counts.h"
 #include "capture/usage/network_counts.h"
@@ -67,6 +68,7 @@ class UsageSampler {
   bool collecting_ = false;
   bool tells_all_ = false;  // at the next look, what has not changed too
   uint32_t capture_index_ = 0;
+  LookPace pace_{100};
   int64_t next_ns_ = 0;  // not before
   uint64_t looks_ = 0;
 };
