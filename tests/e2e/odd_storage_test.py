@@ -240,9 +240,10 @@ class AServedFileSystem(Served):
     def with_ended_program(self, **options):
         """A tool whose program, which maps no file there, has stopped the server and ended with 7."""
         ran = self.path("ran")
-        tool = self.begin("profile", "-f", "-t", "none", "--pytorch=none", "-o", "disk/run", "env", "-u",
-                          "LD_PRELOAD", "sh", "-c", "sleep 2; kill -STOP %d; echo > %s; exit 7" % (self.server.pid, ran),
-                          stderr=subprocess.PIPE, **options)
+        script = "sleep 2; kill -STOP %d; echo > %s; exit 7" % (self.server.pid, ran)
+        with open(self.path("said"), "w") as said:
+            tool = self.begin("profile", "-f", "-t", "none", "--pytorch=none", "-o", "disk/run", "env", "-u",
+                              "LD_PRELOAD", "sh", "-c", script, stderr=said, **options)
         self.until(lambda: os.path.exists(ran), "the program does not run")
         os.remove(ran)
         return tool
@@ -255,9 +256,10 @@ class AServedFileSystem(Served):
             ask()
         self.assertGreaterEqual(asked, 2)
         try:
-            _, error = tool.communicate(timeout=LONG_S)
+            tool.wait(LONG_S)
         finally:
             self.server.send_signal(signal.SIGCONT)
+        error = self.text("said")
         self.assertEqual(tool.returncode, 7, error)
         self.assertIn("what was recorded stays in disk/run.batchlight.live", error)
 
