@@ -277,6 +277,12 @@ std::string RecordedPlace(const RunMeasures& run, std::string_view key) {
   return std::string(TrainingProperty(run, key));
 }
 
+const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path) {
+  const auto found = std::find_if(run.modules.rows.begin(), run.modules.rows.end(),
+                                  [&](const ModuleRow& row) { return row.path == path; });
+  return found == run.modules.rows.end() ? nullptr : &*found;
+}
+
 bool HasSmallGrid(const KernelRow& kernel) {
   const Occupancy& occupancy = kernel.occupancy;
   // waves * blocks per SM = blocks per SM in the grid

@@ -95,6 +95,8 @@ bool HasPyTorch(const RunMeasures& run, long major, long minor);
 int UsableProcessors(const RunMeasures& run);
 // "train.py:41", where the program made or called something; "" where it was not recorded.
 std::string RecordedPlace(const RunMeasures& run, std::string_view key);
+// The module of that path; nullptr: there is none.
+const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path);
 // Fewer blocks than the GPU has SMs.
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.

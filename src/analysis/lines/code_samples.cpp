@@ -270,6 +270,18 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
   return functions;
 }
 
+std::map<FunctionName, int64_t> CodeSamples::OftenOnStacks(ThreadId thread,
+                                                           const std::vector<TimeSpan>& spans,
+                                                           double least_share) const {
+  std::map<FunctionName, int64_t> functions = OnStacks(thread, spans);
+  int64_t most_ns = 0;
+  for (const auto& [function, ns] : functions) most_ns = std::max(most_ns, ns);
+  std::erase_if(functions, [&](const auto& function) {
+    return double(function.second) < least_share * double(most_ns);
+  });
+  return functions;
+}
+
 bool IsForward(std::string_view function) {
   const size_t dot = function.rfind('.');
   return (dot == function.npos ? function : function.substr(dot + 1)) == "forward";

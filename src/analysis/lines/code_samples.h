@@ -73,6 +73,10 @@ class CodeSamples {
   // Functions of the user's own code that were on the stack then, innermost or not, with that time.
   std::map<FunctionName, int64_t> OnStacks(ThreadId thread,
                                            const std::vector<TimeSpan>& spans) const;
+  // The same without those that were there for less than a share of the time of the first of them:
+  // a sample at the edge of a stretch may say where the thread was just before.
+  std::map<FunctionName, int64_t> OftenOnStacks(ThreadId thread, const std::vector<TimeSpan>& spans,
+                                                double least_share) const;
 
  private:
   // The frame that a look is of: the innermost of the user's own, or the outermost inside a module.

@@ -10,13 +10,12 @@
 
 namespace batchlight {
 
-struct StepInputs;
-
-// Parts of `stages` between steps or epochs in which one of `saves` lies, without what a DataLoader
-// takes there and, where samples of Python tell, without functions that the loop calls beside the
-// one that saves. `saves`: ordered and disjoint, as the result.
-std::vector<TimeSpan> AroundSaves(const StepInputs& inputs, ThreadId thread,
+// Parts of `stages` between steps or epochs in which one of `saves` lies, without `loading`, what a
+// DataLoader takes, and, where samples of Python tell, without functions that the loop calls beside
+// the one that saves. Spans: ordered and disjoint, as the result.
+std::vector<TimeSpan> AroundSaves(const Store& store, ThreadId thread,
                                   const std::vector<StageSpan>& stages,
-                                  const std::vector<TimeSpan>& saves);
+                                  const std::vector<TimeSpan>& saves,
+                                  const std::vector<TimeSpan>& loading);
 
 }  // namespace batchlight

@@ -153,7 +153,8 @@ class LifeOfProcess {
     Lay(MarksOf(PhaseKind::kValidation), StageKind::kValidation);
     saves_ = MarksOf(PhaseKind::kCheckpoint);
     if (steps_ != nullptr) {
-      Lay(AroundSaves(inputs_, thread_, stages_, saves_), StageKind::kCheckpoint);
+      const std::vector<TimeSpan> loading = MarksOf(PhaseKind::kDataLoading);
+      Lay(AroundSaves(store_, thread_, stages_, saves_, loading), StageKind::kCheckpoint);
     }
     Lay(saves_, StageKind::kCheckpoint);
   }
@@ -255,6 +256,14 @@ ProcessId FirstPython(const Store& store) {
 }
 
 }  // namespace
+
+std::vector<TimeSpan> SpansOf(const std::vector<StageSpan>& stages, StageKind kind) {
+  std::vector<TimeSpan> spans;
+  for (const StageSpan& stage : stages) {
+    if (stage.kind == kind) AddSpan(spans, stage.start_ns, stage.end_ns);
+  }
+  return spans;
+}
 
 const StageTotal* ProcessStages::Of(StageKind kind) const {
   for (const StageTotal& total : totals) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/stages/stage_kind.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -71,6 +72,9 @@ struct ProcessStages {
   }
   const StageTotal* Of(StageKind kind) const;  // nullptr: does not occur
 };
+
+// The stretches of one kind.
+std::vector<TimeSpan> SpansOf(const std::vector<StageSpan>& stages, StageKind kind);
 
 struct RunStages {
   std::vector<ProcessStages> processes;  // as in StepSet

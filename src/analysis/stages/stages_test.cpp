@@ -127,6 +127,14 @@ class StagesTest : public ::testing::Test {
     build_.store().processes.end_ns[0] = at_ms * kMs;
   }
 
+  // 300 ms: of a loader from then to 200 ms, a save from 250 to 280.
+  void SaveBehindLoader(int64_t from_ms) {
+    build_.Phase(main_, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+                 (at_ + from_ms) * kMs, (at_ + 200) * kMs);
+    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 250) * kMs, (at_ + 280) * kMs);
+    at_ += 300;
+  }
+
   PythonStackId Frame(const char* function, PythonStackId parent = {}) {
     PythonFramesTable& frames = build_.store().python_frames;
     PythonStacksTable& stacks = build_.store().python_stacks;
@@ -297,10 +305,7 @@ TEST_F(StagesTest, ALoadersEndIsNoPartOfTheSaveBehindIt) {
   for (int i = 0; i < 24; ++i) {
     Step();
     if (i % 8 != 7) continue;
-    build_.Phase(main_, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
-                 at_ * kMs, (at_ + 200) * kMs);
-    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 250) * kMs, (at_ + 280) * kMs);
-    at_ += 300;
+    SaveBehindLoader(0);
   }
   End(at_);
   const auto ms = Find();
@@ -336,10 +341,7 @@ TEST_F(StagesTest, ACheckpointInPiecesIsCountedOnce) {
   for (int i = 0; i < 24; ++i) {
     Step();
     if (i % 8 != 7) continue;
-    build_.Phase(main_, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
-                 (at_ + 50) * kMs, (at_ + 200) * kMs);
-    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 250) * kMs, (at_ + 280) * kMs);
-    at_ += 300;
+    SaveBehindLoader(50);
   }
   End(at_);
   Find();

@@ -185,8 +185,7 @@ struct LoadingCode {
   std::string first;   // "`__getitem__` (data.py:31)"; "": not known
   std::string names;   // up to three
   std::string called;  // "`ZipExtFile._read1` of zipfile"; "": nothing of packages
-  std::string hint;    // PackageHint
-  bool hint_first = false;
+  PackageHint hint;
 
   // " Most of it is in `__getitem__` (data.py:31)."
   std::string Sentence(bool single) const {
@@ -202,9 +201,7 @@ LoadingCode FindLoadingCode(const RunMeasures& run, const ProcessSteps& main, bo
                    .names = FunctionTexts(*run.store, time)};
   if (code.names.empty()) return code;
   code.called = CalledText(*run.store, time);
-  const PackageHint hint = HintFor(*run.store, time);
-  code.hint = hint.text;
-  code.hint_first = hint.before_workers;
+  code.hint = HintFor(*run.store, time);
   return code;
 }
 
@@ -252,20 +249,20 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors, const L
                            ": DataLoader(..., " + options + ").";
   // On a machine that is busy with others, workers wait for a processor too.
   const bool is_busy = ProcessorWait(run) >= kBusyForWorkers;
-  if (is_busy && code.hint.empty() && !code.names.empty()) {
+  if (is_busy && code.hint.text.empty() && !code.names.empty()) {
     finding->action = "Make " + code.names +
                       " faster: with operators on whole arrays instead of loops, or once before "
                       "the loop where it comes out alike for all samples or in every epoch. With "
                       "processors to spare, l" +
                       load;
-  } else if (code.hint.empty() && !code.names.empty()) {
+  } else if (code.hint.text.empty() && !code.names.empty()) {
     finding->action = "L" + load + " Or make " + code.names +
                       " faster, with operators on whole arrays instead of loops; what comes out "
                       "alike in every epoch can be made once, before the loop.";
-  } else if (!code.hint.empty() && (code.hint_first || is_busy)) {
-    finding->action = "Make " + code.names + " faster. " + code.hint + "Or l" + load;
+  } else if (!code.hint.text.empty() && (code.hint.before_workers || is_busy)) {
+    finding->action = "Make " + code.names + " faster. " + code.hint.text + "Or l" + load;
   } else {
-    finding->action = "L" + load + (code.hint.empty() ? "" : ' ' + code.hint);
+    finding->action = "L" + load + (code.hint.text.empty() ? "" : ' ' + code.hint.text);
   }
   finding->patch = {.place = place,
                     .diff =
@@ -295,7 +292,7 @@ std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& proce
   if (code.names.empty()) {
     return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
   }
-  return "M" + cheaper.substr(1) + ' ' + code.hint + "Or give it more workers" + room +
+  return "M" + cheaper.substr(1) + ' ' + code.hint.text + "Or give it more workers" + room +
          " or a larger prefetch_factor.";
 }
 

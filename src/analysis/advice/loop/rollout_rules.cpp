@@ -154,11 +154,7 @@ bool HasChildren(const RunMeasures& run) {
 }
 
 std::vector<TimeSpan> SpansOfRollouts(const RunMeasures& run) {
-  std::vector<TimeSpan> spans;
-  for (const StageSpan& span : run.stages.Main()->spans) {
-    if (span.kind == StageKind::kRollout) AddSpan(spans, span.start_ns, span.end_ns);
-  }
-  return spans;
+  return SpansOf(run.stages.Main()->spans, StageKind::kRollout);
 }
 
 // Of the rollouts: copy.deepcopy, by samples. ns

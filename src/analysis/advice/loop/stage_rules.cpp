@@ -229,14 +229,6 @@ void AddOnce(double once_ns, OnceText text, Findings* findings) {
                        .patch = {.place = "", .diff = std::move(text.diff)}});
 }
 
-std::vector<TimeSpan> SpansOf(const ProcessStages& stages, StageKind kind) {
-  std::vector<TimeSpan> spans;
-  for (const StageSpan& span : stages.spans) {
-    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
-  }
-  return spans;
-}
-
 // The function that the loop calls for most of the stage: it is on no stack of training.
 std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind kind) {
   const ProcessStages* stages = run.stages.Main();
@@ -244,14 +236,9 @@ std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind 
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return {};
   const CodeSamples samples(*run.store);
   if (samples.empty()) return {};
-  const std::vector<TimeSpan> training = SpansOf(*stages, StageKind::kTraining);
-  std::map<FunctionName, int64_t> loop = samples.OnStacks(main->thread, training);
-  int64_t trained_ns = 0;
-  for (const auto& [function, ns] : loop) trained_ns = std::max(trained_ns, ns);
-  // A sample at the edge of a stage may say where the thread was just before.
-  std::erase_if(loop,
-                [&](const auto& on) { return double(on.second) < kOfLoop * double(trained_ns); });
-  const SampledTime called = samples.CalledFrom(loop, main->thread, SpansOf(*stages, kind));
+  const std::vector<TimeSpan> training = SpansOf(stages->spans, StageKind::kTraining);
+  const auto loop = samples.OftenOnStacks(main->thread, training, kOfLoop);
+  const SampledTime called = samples.CalledFrom(loop, main->thread, SpansOf(stages->spans, kind));
   if (called.functions.empty()) return {};
   const SampledFunction& most = called.functions.front();
   if (double(most.ns) < kCalledForMost * double(called.all_ns)) return {};
@@ -266,7 +253,7 @@ std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
   const CodeSamples samples(*run.store);
   if (samples.empty()) return "";
-  const SampledTime time = samples.During(main->thread, SpansOf(*stages, kind));
+  const SampledTime time = samples.During(main->thread, SpansOf(stages->spans, kind));
   const std::string names = FunctionTexts(*run.store, time);
   const std::string called = CalledText(*run.store, time);
   if (names.empty()) return "";
@@ -355,8 +342,8 @@ namespace {
 double WarmingUpNs(const RunMeasures& run, const ProcessStages& stages) {
   const ProcessSteps* main = run.steps.Main();
   const ModuleCallsTable& calls = run.store->module_calls;
-  const std::vector<TimeSpan> compiled = SpansOf(stages, StageKind::kCompile);
-  const std::vector<TimeSpan> start_up = SpansOf(stages, StageKind::kStartUp);
+  const std::vector<TimeSpan> compiled = SpansOf(stages.spans, StageKind::kCompile);
+  const std::vector<TimeSpan> start_up = SpansOf(stages.spans, StageKind::kStartUp);
   if (main == nullptr || main->thread.IsNone() || start_up.empty()) return 0;
   if (compiled.empty() || compiled.front().start_ns > start_up.back().end_ns) return 0;
   std::vector<TimeSpan> model;

@@ -28,12 +28,6 @@ double TakeNumber(std::string_view& text) {
   return number;
 }
 
-const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path) {
-  const auto found = std::find_if(run.modules.rows.begin(), run.modules.rows.end(),
-                                  [&](const ModuleRow& row) { return row.path == path; });
-  return found == run.modules.rows.end() ? nullptr : &*found;
-}
-
 struct RepeatedCalls {
   const ModuleRow* module = nullptr;
   double per_input = 0;        // calls with the same input

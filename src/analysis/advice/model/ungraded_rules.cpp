@@ -4,19 +4,11 @@
 #include <string>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/module_callers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/forward/unlearned_work.h"
 
 namespace batchlight::advice {
 namespace {
-
-// A module that itself learns: of a frozen one, frozen-forward tells.
-const ModuleRow* LearningModule(const RunMeasures& run, std::string_view path) {
-  const auto row = std::find_if(run.modules.rows.begin(), run.modules.rows.end(),
-                                [&](const ModuleRow& one) { return one.path == path; });
-  return row == run.modules.rows.end() || row->backward_ns <= 0 ? nullptr : &*row;
-}
 
 // Of its calls, those outside of steps: validation computes it too.
 double CallsBeside(const ModuleRow& module, const ProcessSteps& main) {
@@ -45,8 +37,8 @@ void WorkWithoutGradient(const RunMeasures& run, Findings* findings) {
   for (const PlainWork& plain : work.plain) {
     if (double(plain.ns) < kUngradedShare * step_ns * double(main->steady.size())) return;
     const std::string path(run.store->Text(plain.module));
-    const ModuleRow* const module = LearningModule(run, path);
-    if (module == nullptr) continue;
+    const ModuleRow* const module = ModuleOf(run, path);
+    if (module == nullptr || module->backward_ns <= 0) continue;  // frozen-forward tells of it
     // A step may call it for a validation as well.
     const double each_ns = double(plain.ns) / double(plain.calls);
     const double work_ns = each_ns * std::max(1.0, module->calls_per_step);
