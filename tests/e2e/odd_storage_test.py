@@ -143,13 +143,28 @@ class Served(InFolder):
              *self.WORDS])
         self.addCleanup(self.end)
         self.until(lambda: os.path.ismount(self.disk), "the file system is not mounted")
+        self.device = os.stat(self.disk).st_dev
 
     def hold(self):
-        """The server has stopped for certain: what it takes up in between, nobody can take back but it."""
-        self.server.send_signal(signal.SIGSTOP)
+        """The server has stopped for certain, and between two requests: what it has taken up nobody can take back but
+        it, and who waits for that cannot even be killed."""
         tasks = "/proc/%d/task" % self.server.pid
-        self.until(lambda: all(") T " in self.text(os.path.join(tasks, task, "stat")) for task in os.listdir(tasks)),
-                   "the server does not stop")
+        for _ in range(100):
+            self.server.send_signal(signal.SIGSTOP)
+            self.until(lambda: all(") T " in self.text(os.path.join(tasks, task, "stat")) for task in os.listdir(tasks)),
+                       "the server does not stop")
+            if self.in_flight() == 0:
+                return
+            self.server.send_signal(signal.SIGCONT)
+            time.sleep(0.05)
+        self.fail("requests come all the time")
+
+    def in_flight(self):
+        """Requests that have no answer yet."""
+        connections = "/sys/fs/fuse/connections"
+        if not os.listdir(connections):
+            run("mount", "-t", "fusectl", "none", connections)
+        return int(self.text(os.path.join(connections, str(os.minor(self.device)), "waiting")))
 
     def end(self):
         self.server.kill()
@@ -238,55 +253,52 @@ class AServedFileSystem(Served):
         self.assertTrue(os.path.exists(self.path("behind/run.batchlight")), error)
 
     def with_ended_program(self, **options):
-        """A tool whose program, which maps no file there, has stopped the server and ended with 7."""
-        ran = self.path("ran")
-        script = "sleep 2; kill -STOP %d; echo > %s; exit 7" % (self.server.pid, ran)
+        """A tool whose program, which maps no file there, has ended with 7 when the server was held."""
+        ran, go = self.path("ran"), self.path("go")
+        script = "echo > %s; while ! test -e %s; do sleep 0.1; done; exit 7" % (ran, go)
         with open(self.path("said"), "w") as said:
             tool = self.begin("profile", "-f", "-t", "none", "--pytorch=none", "-o", "disk/run", "env", "-u",
                               "LD_PRELOAD", "sh", "-c", script, stderr=said, **options)
         self.until(lambda: os.path.exists(ran), "the program does not run")
-        os.remove(ran)
+        time.sleep(1)
+        self.hold()
+        open(go, "w").close()
+        self.addCleanup(self.server.send_signal, signal.SIGCONT)
         return tool
 
-    def expect_end(self, tool, ask):
+    def expect_end(self, tool, exit_code, ask):
         for asked in range(30):  # on a busy machine two may become one
             time.sleep(2)  # the tool waits for the server, and so long that it is held up
             if tool.poll() is not None:
                 break
             ask()
         self.assertGreaterEqual(asked, 2)
-        try:
-            tool.wait(LONG_S)
-        finally:
-            self.server.send_signal(signal.SIGCONT)
+        tool.wait(LONG_S)
+        self.server.send_signal(signal.SIGCONT)
         error = self.text("said")
-        self.assertEqual(tool.returncode, 7, error)
+        self.assertEqual(tool.returncode, exit_code, error)
         self.assertIn("what was recorded stays in disk/run.batchlight.live", error)
 
     def test_who_asks_twice_ends_a_tool_that_cannot_seal(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             tool = self.with_ended_program()
-            self.expect_end(tool, lambda: tool.send_signal(number))
+            self.expect_end(tool, 7, lambda: tool.send_signal(number))
             # What holds its files yet ends as well.
             self.until(lambda: "made disk/run.batchlight" in self.batchlight("clean", "disk").stdout,
                        "no recording can be made of it")
-            os.remove(self.path("behind/run.batchlight"))
+            for name in ("behind/run.batchlight", "ran", "go"):
+                os.remove(self.path(name))
 
     def test_a_recorded_program_that_cannot_end_holds_up_nobody(self):
-        script = "import os, sys, time; os.kill(int(sys.argv[1]), 19); open(sys.argv[2], 'w'); time.sleep(1000)"
+        script = "import sys, time; open(sys.argv[1], 'w'); time.sleep(1000)"
         with open(self.path("said"), "w") as said:
             tool = self.begin("profile", "-t", "nvtx", "--pytorch=none", "-o", "disk/run", DEBIAN_PYTHON, "-c", script,
-                              str(self.server.pid), self.path("ran"), stderr=said)
+                              self.path("ran"), stderr=said)
         self.until(lambda: os.path.exists(self.path("ran")), "the program does not run")
-        try:
-            for _ in range(4):  # the first ends the program, but for what the kernel writes for it
-                time.sleep(2)
-                if tool.poll() is None:
-                    tool.send_signal(signal.SIGTERM)
-            self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
-        finally:
-            self.server.send_signal(signal.SIGCONT)
-        self.assertIn("what was recorded stays in disk/run.batchlight.live", self.text("said"))
+        time.sleep(1)
+        self.hold()
+        # The first ends the program, but for what the kernel writes for it.
+        self.expect_end(tool, 128 + signal.SIGTERM, lambda: tool.send_signal(signal.SIGTERM))
 
     def test_keys_end_a_tool_that_cannot_seal(self):
         main, other = pty.openpty()
@@ -296,7 +308,7 @@ class AServedFileSystem(Served):
             fcntl.ioctl(other, termios.TIOCSCTTY, 0)
 
         tool = self.with_ended_program(stdin=other, pass_fds=(other,), preexec_fn=take_terminal)
-        self.expect_end(tool, lambda: os.write(main, b"\x03"))
+        self.expect_end(tool, 7, lambda: os.write(main, b"\x03"))
         for fd in (main, other):
             os.close(fd)
 
