@@ -11,106 +11,269 @@
 #include <utility>
 #include <vector>
 
+#include "format/secret_names.h"
+
 namespace batchlight::format {
 
 inline constexpr std::string_view kMask = "***";
 
-namespace secrets {
-
-inline char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-inline bool MatchesAt(std::string_view name, size_t at, std::string_view upper) {
-  if (name.size() - at < upper.size()) return false;
-  for (size_t i = 0; i < upper.size(); ++i) {
-    if (Upper(name[at + i]) != upper[i]) return false;
-  }
-  return true;
-}
-
-}  // namespace secrets
-
-// Whether values of a variable or flag of this name are secret.
-inline bool IsSecretName(std::string_view name) {
-  constexpr std::string_view kParts[] = {"TOKEN",  "KEY",        "SECRET",    "PASSWORD",
-                                         "PASSWD", "PASSPHRASE", "CREDENTIAL"};
-  for (size_t at = 0; at < name.size(); ++at) {
-    for (const std::string_view part : kParts) {
-      if (!secrets::MatchesAt(name, at, part)) continue;
-      // TOKENIZERS_PARALLELISM and --tokenizer are in every other program.
-      if (!secrets::MatchesAt(name, at, "TOKENIZ")) return true;
-    }
-  }
-  return false;
-}
-
-// Masks the words of a command line, which are separated by `separator`. A word that holds spaces
-// (sh -c "...") is a command line itself.
+// Masks the words of a command line, which are separated by `separator`. A word that holds blanks
+// (sh -c "...") is a command line itself, whose words end as a shell's do. Where the end of a value
+// cannot be told it is masked too far rather than too little.
 class CommandMask {
  public:
   explicit CommandMask(char* text) : text_(text) {}
 
   // Returns the number of bytes that are left.
   size_t Run(size_t bytes, char separator) {
-    Words(0, bytes, separator);
+    const bool one_script = separator == ' ';
+    if (one_script) separator = '\0';
+    bool mask_next = false, is_script = one_script;
+    for (size_t begin = 0; begin < bytes;) {
+      const void* found = std::memchr(text_ + begin, separator, bytes - begin);
+      const size_t end =
+          found == nullptr ? bytes : static_cast<size_t>(static_cast<const char*>(found) - text_);
+      const bool is_flag = end > begin && text_[begin] == '-';
+      // sh -c, python -c
+      const bool script_follows = is_flag && text_[begin + 1] != '-' && text_[end - 1] == 'c';
+      kept_ = begin;
+      if (mask_next && end > begin && !is_flag) {
+        Mask(begin, end);
+        mask_next = false;
+      } else {
+        mask_next = Words(begin, end, is_script);
+      }
+      is_script = one_script || script_follows;
+      if (end < bytes) text_[written_++] = separator;
+      begin = end + 1;
+    }
     return written_;
   }
 
  private:
-  static constexpr std::string_view kQuotes = "\"'";
+  // A quotation mark, with backslashes where the text around it is quoted itself.
+  struct Quote {
+    size_t bytes = 0;  // 0: there is none
+    char mark = 0;
 
-  void Words(size_t begin, size_t end, char separator) {
-    bool mask_next = false;
-    while (begin < end) {
-      const auto* found =
-          static_cast<const char*>(std::memchr(text_ + begin, separator, end - begin));
-      const size_t word_end = found == nullptr ? end : static_cast<size_t>(found - text_);
-      const bool is_flag = begin < word_end && text_[begin] == '-';
-      if (mask_next && word_end > begin && !is_flag) {
-        Mask(begin, word_end);
-        mask_next = false;
-      } else {
-        mask_next = Word(begin, word_end, separator != ' ');
-      }
-      if (word_end < end) text_[written_++] = separator;
-      begin = word_end + 1;
-    }
+    bool operator==(const Quote&) const = default;
+  };
+
+  struct Name {
+    size_t begin = 0;
+    size_t end = 0;
+    char before = 0;  // 0 at the beginning
+    Quote quote;      // right in front of it
+    bool quoted = false;
+  };
+
+  static bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+  static bool InName(char c) {
+    return secrets::IsLetter(c) || secrets::IsDigit(c) || c == '_' || c == '-' || c == '.';
+  }
+  static bool IsOneOf(char c, std::string_view list) {
+    return list.find(c) != std::string_view::npos;
   }
 
-  // True if the next word is the secret.
-  bool Word(size_t begin, size_t end, bool may_be_command) {
-    size_t name = begin;
-    while (name < end && kQuotes.find(text_[name]) != std::string_view::npos) ++name;
-    const std::string_view word(text_ + name, end - name);
-    const size_t equals = word.find('=');
-    const size_t space = word.find(' ');
-    if (equals != std::string_view::npos && equals < space && IsSecretName({word.data(), equals})) {
-      Keep(begin, name + equals + 1);
-      Mask(name + equals + 1, end);
-      return false;
+  // True if the next word is the secret. In a script, and behind the first blank, a value ends with
+  // a shell's word, else with `end`.
+  bool Words(size_t begin, size_t end, bool script) {
+    end_ = end;
+    script_ = script;
+    no_user_before_ = begin;
+    bool next = false;
+    Name name;  // that comes next
+    for (size_t at = begin; at < end;) {
+      if (InName(text_[at])) {
+        name.begin = name.end = at;
+        while (name.end < end && InName(text_[name.end])) ++name.end;
+        is_web_ = secrets::IsOneOf({text_ + at, name.end - at}, "HTTP HTTPS");
+        at = AfterName(name, &next);
+        name = {.before = at == name.end ? text_[at - 1] : '*'};
+        continue;
+      }
+      const Quote quote = QuoteAt(at);
+      script_ |= IsBlank(text_[at]);
+      next &= quote.bytes > 0 || IsBlank(text_[at]);
+      name = {.before = text_[at], .quote = quote};
+      at = text_[at] == ':' ? AfterColon(at) : at + std::max<size_t>(quote.bytes, 1);
     }
-    if (may_be_command && space != std::string_view::npos) {
-      Words(begin, end, ' ');
-      return false;
-    }
-    const bool next =
-        equals == std::string_view::npos && word.starts_with('-') && IsSecretName(word);
-    Keep(begin, end);
+    Keep(end);
     return next;
   }
 
-  void Keep(size_t begin, size_t end) {
-    std::memmove(text_ + written_, text_ + begin, end - begin);
-    written_ += end - begin;
+  // Masks the value of the name where that is secret, and returns where to go on.
+  size_t AfterName(Name& name, bool* next) {
+    const std::string_view text(text_ + name.begin, name.end - name.begin);
+    *next = false;
+    const bool in_query = IsOneOf(name.before, "?&");
+    if (!IsSecretName(text) &&
+        !(in_query && (secrets::EndsWith(text, "SIG") || secrets::EndsWith(text, "SIGNATURE")))) {
+      return name.end;
+    }
+    name.quoted = name.quote.bytes > 0 && QuoteAt(name.end) == name.quote;
+    const size_t behind = name.end + (name.quoted ? name.quote.bytes : 0);
+    const size_t at = SkipBlanks(behind);
+    const bool is_flag = text.front() == '-';
+    if (at == end_) {
+      *next = is_flag;
+      return name.end;
+    }
+    const char sign = text_[at];
+    const size_t value = SkipBlanks(at + 1);
+    const bool value_is_quoted = QuoteAt(value).bytes > 0;
+    bool has_value = false;
+    if (sign == '=' && value < end_ && text_[at + 1] != '=') {
+      // Blanks are around it in code, where only quoted text is a value.
+      has_value = (at == behind && value == at + 1) || value_is_quoted;
+    } else if (sign == ':' && (name.before != ' ' || !secrets::IsOneOf(text, "KEY TOKEN"))) {
+      // But not: if token == key: ...
+      has_value = name.quoted || is_flag || value > at + 1 || IsOneOf(name.before, "{,");
+    } else if (sign == ',') {
+      has_value = name.quoted && is_flag && value_is_quoted;  // ["--token", "..."]
+    }
+    if (has_value) return Value(name, value, sign);
+    if (!is_flag || at == behind || sign == '-') return name.end;
+    script_ = true;
+    return Value(name, at, ' ');
   }
+
+  size_t Value(const Name& name, size_t begin, char sign) {
+    size_t limit = end_;
+    const bool enclosed = name.quote.bytes > 0 && !name.quoted;  // "TOKEN=a b"
+    if (enclosed) limit = Closing(name.quote, begin);
+    const Quote opening = QuoteAt(begin);
+    if (opening.bytes > 0 && begin + opening.bytes <= limit) {
+      const size_t close = std::min(Closing(opening, begin + opening.bytes), limit);
+      const bool closed = close < limit && QuoteAt(close) == opening;
+      const size_t after = closed ? close + opening.bytes : close;
+      if (after >= limit || !closed || IsBlank(text_[after]) || IsOneOf(text_[after], ",;&|)]}")) {
+        Mask(begin + opening.bytes, close);
+        return after;
+      }
+    }
+    size_t end = limit;
+    if (name.quoted && sign == ':') {
+      end = std::min(limit, FieldEnd(begin));
+    } else if (IsOneOf(name.before, "?&")) {
+      for (end = begin; end < limit && !IsBlank(text_[end]) && !IsOneOf(text_[end], "&#\"'");)
+        ++end;
+    } else if (script_ && !enclosed) {
+      end = std::min(limit, WordEnd(begin));
+      // Authorization: Bearer ...
+      if (sign == ':' &&
+          secrets::IsOneOf({text_ + begin, end - begin}, "BEARER BASIC TOKEN DIGEST")) {
+        end = std::min(limit, WordEnd(SkipBlanks(end)));
+      }
+    }
+    Mask(begin, end);
+    return end;
+  }
+
+  // Of a URL's user and password: what is between "://" and "@". Returns where to go on.
+  size_t AfterColon(size_t colon) {
+    const size_t begin = colon + 3;
+    if (begin >= end_ || text_[colon + 1] != '/' || text_[colon + 2] != '/') return colon + 1;
+    size_t sign = end_, password = end_, at = begin;
+    for (; at < end_ && !IsBlank(text_[at]) && !IsOneOf(text_[at], "/?#\"'"); ++at) {
+      if (text_[at] == '@') sign = at;
+      if (text_[at] == ':' && password == end_) password = at + 1;
+    }
+    const bool is_port = password < end_ && password < at && secrets::IsDigit(text_[password]);
+    if (sign == end_ && password < end_ && !is_port && at >= no_user_before_) {
+      // A password may have a slash in it.
+      for (; at < end_ && !IsBlank(text_[at]) && !IsOneOf(text_[at], "\"'"); ++at) {
+        if (text_[at] == '@') sign = at;
+      }
+      no_user_before_ = at;
+    }
+    if (sign == end_) return begin;
+    if (is_web_) password = begin;  // which may be a token alone
+    if (password < sign) Mask(password, sign);
+    return sign;
+  }
+
+  Quote QuoteAt(size_t at) const {
+    constexpr size_t kMaxBackslashes = 7;
+    size_t mark = at;
+    while (mark < end_ && mark < at + kMaxBackslashes && text_[mark] == '\\') ++mark;
+    if (mark >= end_ || !IsOneOf(text_[mark], "\"'")) return {};
+    return {.bytes = mark + 1 - at, .mark = text_[mark]};
+  }
+
+  // Where the text that `quote` opens ends, at the latest with the text around it.
+  size_t Closing(const Quote& quote, size_t at) const {
+    while (at < end_) {
+      const Quote other = QuoteAt(at);
+      if (other.mark == quote.mark && other.bytes <= quote.bytes) return at;
+      const bool escapes = other.bytes == 0 && text_[at] == '\\';
+      at += escapes ? 2 : std::max<size_t>(other.bytes, 1);
+    }
+    return end_;
+  }
+
+  // The end of a shell's word.
+  size_t WordEnd(size_t at) const {
+    while (at < end_ && !IsBlank(text_[at])) {
+      const Quote quote = QuoteAt(at);
+      if (quote.bytes > 0) {
+        at = Closing(quote, at + quote.bytes);
+        at += QuoteAt(at).bytes;
+      } else if (text_[at] == '$' && at + 1 < end_ && text_[at + 1] == '(') {
+        at = BracketEnd(at + 1, '(', ')');
+      } else if (text_[at] == '`') {
+        for (++at; at < end_ && text_[at] != '`';) ++at;
+        ++at;
+      } else {
+        at += text_[at] == '\\' ? 2 : 1;
+      }
+    }
+    return std::min(at, end_);
+  }
+
+  // The end of a field's value in JSON that is no text.
+  size_t FieldEnd(size_t at) const {
+    if (at < end_ && text_[at] == '{') return BracketEnd(at, '{', '}');
+    if (at < end_ && text_[at] == '[') return BracketEnd(at, '[', ']');
+    while (at < end_ && !IsBlank(text_[at]) && !IsOneOf(text_[at], ",}])")) ++at;
+    return at;
+  }
+
+  size_t BracketEnd(size_t at, char open, char close) const {
+    for (size_t depth = 0; at < end_; ++at) {
+      if (text_[at] == open) ++depth;
+      if (text_[at] == close && --depth == 0) return at + 1;
+    }
+    return end_;
+  }
+
+  size_t SkipBlanks(size_t at) const {
+    while (at < end_ && IsBlank(text_[at])) ++at;
+    return at;
+  }
+
+  void Keep(size_t end) {
+    std::memmove(text_ + written_, text_ + kept_, end - kept_);
+    written_ += end - kept_;
+    kept_ = end;
+  }
+
   // Never longer than what it replaces: the text is read ahead of what is written.
   void Mask(size_t begin, size_t end) {
-    const size_t bytes = end - begin < kMask.size() ? end - begin : kMask.size();
+    Keep(begin);
+    const size_t bytes = std::min(end - begin, kMask.size());
     std::memcpy(text_ + written_, kMask.data(), bytes);
     written_ += bytes;
+    kept_ = end;
   }
 
   char* text_;
   size_t written_ = 0;
+  size_t kept_ = 0;  // up to here the text has been written
+  size_t end_ = 0;   // of the word
+  bool script_ = false;
+  bool is_web_ = false;        // the last name was http
+  size_t no_user_before_ = 0;  // no URL that ends before this has a user
 };
 
 // Returns the number of bytes that are left of `bytes`.
@@ -136,10 +299,12 @@ inline std::string CommandWithoutSecrets(const std::vector<std::string>& words) 
 // Of a property "environment.NAME" or "session.command"; others are as they are.
 inline std::string PropertyWithoutSecrets(std::string_view key, std::string_view value) {
   constexpr std::string_view kEnvironment = "environment.";
-  if (key == "session.command") return WithoutSecrets(std::string(value), ' ');
-  const bool secret = key.substr(0, kEnvironment.size()) == kEnvironment &&
-                      IsSecretName(key.substr(kEnvironment.size()));
-  return std::string(secret && !value.empty() ? kMask : value);
+  const bool is_variable = key.substr(0, kEnvironment.size()) == kEnvironment;
+  if (!is_variable && key != "session.command") return std::string(value);
+  if (is_variable && !value.empty() && IsSecretName(key.substr(kEnvironment.size()))) {
+    return std::string(kMask);
+  }
+  return WithoutSecrets(std::string(value), ' ');  // EXTRA_ARGS="--api-key=...", URLs
 }
 
 }  // namespace batchlight::format
