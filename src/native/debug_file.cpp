@@ -10,9 +10,6 @@
 namespace batchlight::native {
 namespace {
 
-// What takes a second to add up.
-constexpr size_t kMostSummedBytes = size_t{1} << 30;
-
 struct DebugLink {
   std::string name;
   uint32_t checksum = 0;
@@ -50,21 +47,20 @@ uint32_t ChecksumOf(std::span<const uint8_t> bytes) {
 }
 
 std::unique_ptr<ElfFile> OpenLinked(const ElfFile& file, const DebugLink& link,
-                                    const std::string& path) {
+                                    const std::string& path, DwarfBudget& budget) {
   auto found = ElfFile::Open(path);
   if (!found) return nullptr;
   if (!file.build_id().empty() && !found->build_id().empty()) {
     return found->build_id() == file.build_id() ? std::move(found) : nullptr;
   }
-  const bool is_same =
-      found->bytes().size() <= kMostSummedBytes && ChecksumOf(found->bytes()) == link.checksum;
-  return is_same ? std::move(found) : nullptr;
+  if ((budget.sums_left -= static_cast<int64_t>(found->bytes().size())) < 0) return nullptr;
+  return ChecksumOf(found->bytes()) == link.checksum ? std::move(found) : nullptr;
 }
 
 }  // namespace
 
 std::unique_ptr<ElfFile> FindDebugFile(const ElfFile& file, const std::string& path,
-                                       const std::string& root) {
+                                       DwarfBudget& budget, const std::string& root) {
   if (file.build_id().size() >= 2) {
     auto found = ElfFile::Open(BuildIdPath(root, file.build_id()));
     if (found && found->build_id() == file.build_id()) return found;
@@ -75,7 +71,7 @@ std::unique_ptr<ElfFile> FindDebugFile(const ElfFile& file, const std::string& p
   const std::string folder = path.substr(0, slash);
   for (const std::string& place : {folder + "/" + link.name, folder + "/.debug/" + link.name,
                                    root + folder + "/" + link.name}) {
-    if (auto found = OpenLinked(file, link, place)) return found;
+    if (auto found = OpenLinked(file, link, place, budget)) return found;
   }
   return nullptr;
 }

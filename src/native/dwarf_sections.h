@@ -20,6 +20,9 @@ struct DwarfBudget {
   std::atomic<int64_t> calls_left = int64_t{8} << 20;
   // Bytes of sections that are held unpacked at one time.
   std::atomic<int64_t> memory_left = int64_t{1} << 30;
+  // Bytes of separate debug files whose checksum is added up: a second or two. Below 0: one was
+  // not.
+  std::atomic<int64_t> sums_left = int64_t{2} << 30;
 };
 
 // One thread's share of the work, taken in large pieces.

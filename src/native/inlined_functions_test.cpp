@@ -265,15 +265,24 @@ TEST_F(InlinedFunctionsTest, AreInASeparateFile) {
     const auto stripped = Open("stripped");
     const std::vector<uint64_t> places = PlacesOf(*whole);
     EXPECT_TRUE(CallsIn(*stripped, nullptr, places).empty());
-    const auto debug_file = FindDebugFile(*stripped, Path("stripped"), Path("none"));
+    DwarfBudget budget;
+    const auto debug_file = FindDebugFile(*stripped, Path("stripped"), budget, Path("none"));
     ASSERT_NE(debug_file, nullptr) << id;
     EXPECT_EQ(CallsIn(*stripped, debug_file.get(), places), CallsIn(*whole, nullptr, places));
+    // Its checksum alone says that it belongs to the file: not more of such are read than is good.
+    for (int i = 0; i < 3; ++i) FindDebugFile(*stripped, Path("stripped"), budget, Path("none"));
+    const auto bytes = static_cast<int64_t>(debug_file->bytes().size());
+    EXPECT_EQ(budget.sums_left.load(), DwarfBudget().sums_left - (*id == '\0' ? 0 : 4 * bytes));
+    budget.sums_left = bytes - 1;
+    EXPECT_EQ(FindDebugFile(*stripped, Path("stripped"), budget, Path("none")) == nullptr,
+              *id != '\0');
+    budget.sums_left = DwarfBudget().sums_left.load();
 
     // What is of another build is none.
     ASSERT_TRUE(Compile(kC, std::string("-O2 -g -Wl,--build-id") + id, ".debug/stripped.debug"));
-    EXPECT_EQ(FindDebugFile(*stripped, Path("stripped"), Path("none")), nullptr);
+    EXPECT_EQ(FindDebugFile(*stripped, Path("stripped"), budget, Path("none")), nullptr);
     fs::remove_all(Path(".debug"));
-    EXPECT_EQ(FindDebugFile(*stripped, Path("stripped"), Path("none")), nullptr);
+    EXPECT_EQ(FindDebugFile(*stripped, Path("stripped"), budget, Path("none")), nullptr);
   }
 }
 
@@ -285,7 +294,8 @@ TEST_F(InlinedFunctionsTest, AreInTheFileOfTheBuildId) {
                   Path("debug/.build-id/ab/cdef0123.debug")));
   ASSERT_TRUE(Run(objcopy + " --strip-debug " + Path("whole") + " " + Path("stripped")));
   const auto stripped = Open("stripped");
-  const auto debug_file = FindDebugFile(*stripped, Path("stripped"), Path("debug"));
+  DwarfBudget budget;
+  const auto debug_file = FindDebugFile(*stripped, Path("stripped"), budget, Path("debug"));
   ASSERT_NE(debug_file, nullptr);
   const std::vector<uint64_t> places = PlacesOf(*stripped);
   EXPECT_EQ(CallsIn(*stripped, debug_file.get(), places), CallsIn(*Open("whole"), nullptr, places));

@@ -157,22 +157,26 @@ void CpuLog::AddName(const native::Module* module, bool in_kernel, uint64_t begi
 }
 
 // Files are opened here, by a thread with the right rights.
-std::vector<CpuLog::FilePlaces> CpuLog::PlacesByFile() const {
+std::vector<CpuLog::FilePlaces> CpuLog::PlacesByFile(native::DwarfBudget& budget,
+                                                     uint64_t& left_out) const {
   std::vector<FilePlaces> files;
   for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
     const native::Module& module = *places_[begin].first;
     while (end < places_.size() && places_[end].first == &module) ++end;
     if (module.file() == nullptr) continue;
+    const int64_t sums_left = budget.sums_left;
     files.push_back({.places = std::span(places_).subspan(begin, end - begin),
-                     .debug_file = native::FindDebugFile(*module.file(), module.path())});
+                     .debug_file = native::FindDebugFile(*module.file(), module.path(), budget)});
+    if (budget.sums_left < std::min<int64_t>(sums_left, 0)) left_out += end - begin;
   }
   return files;
 }
 
 void CpuLog::AddNames(bool kernel, int64_t at_ns) {
   MakeDistinct(places_);
-  std::vector<FilePlaces> files = PlacesByFile();
   native::DwarfBudget budget;
+  uint64_t left_out = 0;
+  std::vector<FilePlaces> files = PlacesByFile(budget, left_out);
   ParallelFor(files.size(), [&](size_t i) {
     FilePlaces& file = files[i];
     std::vector<uint64_t> addresses;
@@ -181,7 +185,6 @@ void CpuLog::AddNames(bool kernel, int64_t at_ns) {
                                                 file.debug_file.get(), addresses, budget);
   });
   uint64_t symbols_left = native::kMostSymbols;
-  uint64_t left_out = 0;
   for (const FilePlaces& file : files) {
     AddNamesOf(file, symbols_left, at_ns);
     AddInlinedIn(file, at_ns);

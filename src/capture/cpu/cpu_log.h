@@ -65,7 +65,7 @@ class CpuLog {
     std::unique_ptr<native::ElfFile> debug_file;
     native::InlinedFunctions inlined;
   };
-  std::vector<FilePlaces> PlacesByFile() const;
+  std::vector<FilePlaces> PlacesByFile(native::DwarfBudget& budget, uint64_t& left_out) const;
   void AddNamesOf(const FilePlaces& file, uint64_t& symbols_left, int64_t at_ns);
   void AddInlinedIn(const FilePlaces& file, int64_t at_ns);
   void AddKernelNames(int64_t at_ns);
