@@ -41,6 +41,7 @@ enum class RecordingStop : uint32_t { kNone = 0, kKeepFree = 1, kMaxSize = 2, kD
 struct Machine {
   char boot_id[40];  // /proc/sys/kernel/random/boot_id: no other machine has it, whatever its name
   char host[72];
+  uint64_t pid_namespace;  // inode of /proc/self/ns/pid: one of a container; 0: not known
 };
 
 struct ControlPage {

@@ -43,8 +43,9 @@ std::string WhyKept(const Folder& folder, const std::string& name) {
   const std::string host = live->HostElsewhere();
   if (host.empty()) return {};
   if (host == ThisMachine().host) {
-    return "kept " + live->path() + ": it was recorded before this machine started anew, or on " +
-           "another of its name; `batchlight clean` takes it ten minutes after its last change";
+    return "kept " + live->path() + ": it was recorded before this machine started anew, in a " +
+           "container, or on another of its name; `batchlight clean` takes it ten minutes after "
+           "its last change";
   }
   return "kept " + live->path() + ": it is recorded on " + host +
          ", or was less than ten minutes ago; `batchlight clean` there knows, or here later";

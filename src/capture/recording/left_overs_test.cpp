@@ -78,6 +78,11 @@ TEST_F(LeftOversTest, WhatAnotherMachineMayBeWritingStays) {
     ASSERT_TRUE(WriteWholeFile(base_ + "/" + name + kLiveSuffix + "/control", bytes).ok());
   };
   write("a");  // a run of this machine
+  ++page.machine.pid_namespace;
+  write("b");  // of a container whose processes cannot be seen, unless all are
+  constexpr uint64_t kOfTheMachine = 0xEFFFFFFC;
+  const bool sees_all = page.machine.pid_namespace - 1 == kOfTheMachine;
+  EXPECT_EQ(LiveFolder::Open(base_ + "/b" + kLiveSuffix)->FindWriter().empty(), sees_all);
   std::strcpy(page.machine.boot_id, "another");
   std::strcpy(page.machine.host, "node7");
   write("b");

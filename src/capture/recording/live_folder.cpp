@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +59,43 @@ bool MapsFolder(long pid, const std::string& folder, uid_t user) {
     if (line.find(folder + "/") != std::string::npos) return true;
   }
   return false;
+}
+
+// Names of a folder's files by their inodes, which are the same whatever its path is in a
+// container.
+using FilesByInode = std::map<ino_t, std::string>;
+
+// proc(5): "7f-80 rw-s 00000000 08:02 135522   /path".
+bool MapsFile(long pid, const FilesByInode& files) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long inode = 0;
+    if (std::sscanf(line.c_str(), "%*s %*s %*s %*s %lu", &inode) != 1 || inode == 0) continue;
+    const auto found = files.find(inode);
+    if (found != files.end() && line.ends_with("/" + found->second)) return true;
+  }
+  return false;
+}
+
+// Of a container below this one, whose processes have other numbers here; 0: none has one of the
+// files mapped, or it keeps that from us.
+long FindInContainers(const FilesByInode& files) {
+  const ino_t own = ThisMachine().pid_namespace;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    const long pid = std::strtol(name.c_str(), nullptr, 10);
+    struct stat info {};
+    if (pid == 0 || stat((entry.path() / "ns/pid").c_str(), &info) != 0) continue;
+    if (info.st_ino != own && MapsFile(pid, files)) return pid;
+  }
+  return 0;
+}
+
+// Whether processes of that namespace of process numbers can be seen from ours.
+bool SeesNamespace(uint64_t other, uint64_t own) {
+  constexpr uint64_t kOfTheMachine = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel: all are below
+  return other == 0 || own == 0 || other == own || own == kOfTheMachine;
 }
 
 bool IsRecorders(std::string_view name) {
@@ -190,11 +229,17 @@ Status LiveFolder::CheckReplaceable(bool replace) const {
 std::string LiveFolder::FindWriter() const {
   if (TakeLock(false) == Lock::kBusy) return "the batchlight that records it";
   const std::string real_path = RealPath();
+  FilesByInode files;
   for (const std::string& name : ProcessFiles()) {
     const long pid = std::strtol(name.c_str(), nullptr, 10);
     if (pid > 0 && MapsFolder(pid, real_path, folder_.Info().st_uid))
       return "process " + std::to_string(pid);
+    struct stat info {};
+    const bool is_there = fstatat(folder_.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (pid > 0 && is_there) files[info.st_ino] = name;
   }
+  if (const long pid = files.empty() ? 0 : FindInContainers(files); pid != 0)
+    return "process " + std::to_string(pid);
   const std::string host = HostElsewhere();
   if (host.empty()) return {};
   return "a batchlight on " + host + " (a file in it changed less than ten minutes ago)";
@@ -207,9 +252,12 @@ std::string LiveFolder::HostElsewhere() const {
   const ssize_t bytes = pread(fd, &machine, sizeof machine, offsetof(format::ControlPage, machine));
   close(fd);
   machine.boot_id[sizeof machine.boot_id - 1] = machine.host[sizeof machine.host - 1] = '\0';
-  const std::string here = ThisMachine().boot_id;
-  const bool is_known = bytes == sizeof machine && machine.boot_id[0] != '\0' && !here.empty();
-  if (!is_known || here == machine.boot_id || !ChangedLately()) return {};
+  const format::Machine here = ThisMachine();
+  const std::string_view boot_id = here.boot_id;
+  const bool is_known = bytes == sizeof machine && machine.boot_id[0] != '\0' && !boot_id.empty();
+  const bool is_here =
+      boot_id == machine.boot_id && SeesNamespace(machine.pid_namespace, here.pid_namespace);
+  if (!is_known || is_here || !ChangedLately()) return {};
   return machine.host[0] == '\0' ? "another machine" : PrintableText(machine.host);
 }
 

@@ -43,9 +43,9 @@ class LiveFolder {
   // Who still writes into it: "the batchlight that records it", "process 4711". Empty if nobody
   // does; then it is locked from here on.
   std::string FindWriter() const;
-  // The name of another machine that may still write into it: one recorded into it, and a file of
-  // it changed in the last ten minutes. Empty: none. What runs there cannot be looked up here, and
-  // a lock may hold for one machine alone (NFS, Lustre, FUSE).
+  // The name of another machine, or container, that may still write into it: one recorded into it,
+  // and a file of it changed in the last ten minutes. Empty: none. What runs there cannot be looked
+  // up here, and a lock may hold for one machine alone (NFS, Lustre, FUSE).
   std::string HostElsewhere() const;
   // Whether the process has a file of it mapped, as all have that write into it.
   bool IsMappedBy(pid_t pid) const;

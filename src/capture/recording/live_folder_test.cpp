@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <csignal>
@@ -15,6 +18,8 @@
 #include <filesystem>
 #include <thread>
 #include <vector>
+
+#include "base/file.h"
 
 namespace batchlight::capture {
 namespace {
@@ -145,6 +150,42 @@ TEST_F(LiveFolderTest, WhoKeepsWhatItMapsToItselfMayWriteIntoIt) {
   int status = -1;
   waitpid(tool, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// Where its number is nobody, or somebody else.
+TEST_F(LiveFolderTest, AProcessOfAContainerMayWriteIntoIt) {
+  mkdir(path_.c_str(), 0700);
+  const std::string file = path_ + "/4194000.blp";
+  ASSERT_TRUE(WriteWholeFile(file, std::string(4096, '\0')).ok());
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t outer = fork();
+  if (outer == 0) {
+    const bool is_apart = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+    const pid_t program = is_apart ? fork() : -1;
+    if (program == 0) {
+      const int fd = open(file.c_str(), O_RDWR);
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      close(fd);
+    }
+    (void)!write(ready[1], &program, sizeof program);
+    if (program == 0) pause();
+    _exit(0);
+  }
+  pid_t told[2] = {-1, -1};
+  for (pid_t& one : told) {
+    ASSERT_EQ(read(ready[0], &one, sizeof one), static_cast<ssize_t>(sizeof one));
+    if (one == -1) break;
+  }
+  waitpid(outer, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  const pid_t program = std::max(told[0], told[1]);
+  if (program <= 0) GTEST_SKIP() << "no namespaces of process numbers";
+  EXPECT_EQ(LiveFolder::Open(path_)->FindWriter(), "process " + std::to_string(program));
+  kill(program, SIGKILL);
+  for (int i = 0; i < 2000 && !LiveFolder::Open(path_)->FindWriter().empty(); ++i) usleep(1000);
+  EXPECT_EQ(LiveFolder::Open(path_)->FindWriter(), "");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "capture/recording/machine_facts.h"
 
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -82,6 +83,8 @@ format::Machine ThisMachine() {
   const std::string boot_id = FirstLineOf("/proc/sys/kernel/random/boot_id");
   boot_id.copy(machine.boot_id, sizeof machine.boot_id - 1);
   (void)gethostname(machine.host, sizeof machine.host - 1);
+  struct stat info {};
+  if (stat("/proc/self/ns/pid", &info) == 0) machine.pid_namespace = info.st_ino;
   return machine;
 }
 
