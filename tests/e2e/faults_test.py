@@ -274,6 +274,19 @@ class TheProgramBecomesAnother(InFolder):
         text = self.profile_words("sh", "-c", "%s; true" % program)
         self.assertIn("%s is statically linked: nothing of it is recorded" % program, text)
 
+    def test_children_with_an_environment_of_their_own(self):
+        script = ("import subprocess, sys\n"
+                  "for environment in ({}, {'RANK': '0'}, None):\n"
+                  "    subprocess.run([sys.executable, '-c', 'import time; time.sleep(2.5)'], env=environment)\n")
+        for words, count in (((sys.executable, "-c", script), "2 processes were"),
+                             (("env", "-i", "sleep", "2.5"), "a process was"),
+                             (("sh", "-c", "sleep 2.5"), None)):
+            text = self.profile_words("-f", "-o", "report1", *words)
+            said = "%s started with an environment without batchlight's LD_PRELOAD" % count
+            self.assertEqual(said in text, count is not None, text)
+            summary = " ".join(self.batchlight("summary", "report1.batchlight").stdout.split())
+            self.assertEqual(said in summary, count is not None, summary)
+
     @unittest.skipUnless(shutil.which("musl-gcc"), "no musl here")
     def test_children_of_another_c_library(self):
         for name, words in (("static", ["-static"]), ("dynamic", [])):

@@ -115,6 +115,7 @@ class Session : private SessionCommands {
 
   // session_end.cpp
   SessionEnd Finish();
+  void SayOfUnreached();
   void SealAtEnd(SessionEnd& end);
   void KeepLibraries();
   // Capture `index` into `path`; nothing: all of the recording.

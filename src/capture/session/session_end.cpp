@@ -6,6 +6,7 @@
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
+#include "format/forbidden_call.h"
 
 namespace batchlight::capture {
 
@@ -35,6 +36,7 @@ SessionEnd Session::Finish() {
   end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();
+  SayOfUnreached();
   recording_->NoteLosses();
   if (wait_status_) {
     recording_->log().AddProperty("session.wall_ns", std::to_string(end.wall_ns));
@@ -48,6 +50,14 @@ SessionEnd Session::Finish() {
   end.capture = capture_;
   end.recordings = sealed_;
   return end;
+}
+
+// Where nothing at all was recorded from inside, that is said instead.
+void Session::SayOfUnreached() {
+  const std::string why = usage_ ? usage_->UnreachedText() : "";
+  if (why.empty() || recording_->control().page().processes_attached == 0) return;
+  notice_(why);
+  recording_->log().AddReason(format::kProcessesFeature, why);
 }
 
 void Session::SealAtEnd(SessionEnd& end) {

@@ -319,7 +319,8 @@ void Session::SendMetrics() {
 }
 
 void Session::OpenUsageSampler(pid_t pid) {
-  auto sampler = UsageSampler::Open(loop_, *processes_, recording_->live_folder(), pid);
+  auto sampler =
+      UsageSampler::Open(loop_, *processes_, recording_->live_folder(), pid, preload_->path());
   if (!sampler.ok()) {
     recording_->log().AddReason(
         "process-usage", "what processes use is not recorded: " + sampler.status().message());

@@ -21,9 +21,10 @@ constexpr uint64_t kSeldom = 10;  // looks until one that asks for what hardly c
 Result<std::unique_ptr<UsageSampler>> UsageSampler::Open(EventLoop& loop,
                                                          const ProcessWatch& processes,
                                                          const LiveFolder& live_folder,
-                                                         pid_t program) {
+                                                         pid_t program, std::string library) {
   ASSIGN_OR_RETURN(UsageLog log, UsageLog::Create(live_folder));
-  std::unique_ptr<UsageSampler> sampler(new UsageSampler(loop, processes, std::move(log), program));
+  std::unique_ptr<UsageSampler> sampler(
+      new UsageSampler(loop, processes, std::move(log), program, std::move(library)));
   sampler->timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (sampler->timer_fd_ < 0) return OutputError(std::string("no timer: ") + std::strerror(errno));
   loop.Add(sampler->timer_fd_, [sampler = sampler.get()] { sampler->TimerRang(); });
@@ -110,11 +111,13 @@ void UsageSampler::LookAtProcesses(bool again, int64_t now_ns) {
         process.written_name = process.counts.name();
         log_.AddName(pid, process.counts.parent(), process.written_name, now_ns);
       }
+      if (usage.resident_bytes > 0) unreached_.LookAt(pid, process.counts.name(), again);
       Take(usage, now_ns, process);
       ++place;
       continue;
     }
     program_ended_ = program_ended_ || pid == program_;
+    unreached_.Forget(pid);
     place = followed_.erase(place);
   }
 }

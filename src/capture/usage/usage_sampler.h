@@ -17,15 +17,17 @@
 #include "capture/usage/machine_counts.h"
 #include "capture/usage/network_counts.h"
 #include "capture/usage/process_counts.h"
+#include "capture/usage/unreached.h"
 #include "capture/usage/usage_log.h"
 
 namespace batchlight::capture {
 
 class UsageSampler {
  public:
-  // `program`: the process that the tool has started. All outlive it.
+  // `program`: the process that the tool has started, with `library` in LD_PRELOAD. All outlive it.
   static Result<std::unique_ptr<UsageSampler>> Open(EventLoop& loop, const ProcessWatch& processes,
-                                                    const LiveFolder& live_folder, pid_t program);
+                                                    const LiveFolder& live_folder, pid_t program,
+                                                    std::string library);
   UsageSampler(const UsageSampler&) = delete;
   UsageSampler& operator=(const UsageSampler&) = delete;
   ~UsageSampler();
@@ -34,10 +36,17 @@ class UsageSampler {
   void SetCapture(uint32_t capture_index, bool collecting);
   // Looks again unless it has just looked: a process is about to go.
   void LookIfDue();
+  // What is to be said of processes that no look from inside reaches; empty: nothing.
+  std::string UnreachedText() const { return unreached_.Text(); }
 
  private:
-  UsageSampler(EventLoop& loop, const ProcessWatch& processes, UsageLog log, pid_t program)
-      : loop_(loop), processes_(processes), log_(std::move(log)), program_(program) {}
+  UsageSampler(EventLoop& loop, const ProcessWatch& processes, UsageLog log, pid_t program,
+               std::string library)
+      : loop_(loop),
+        processes_(processes),
+        log_(std::move(log)),
+        program_(program),
+        unreached_(std::move(library)) {}
 
   struct Followed {
     explicit Followed(pid_t pid) : counts(pid) {}
@@ -61,6 +70,7 @@ class UsageSampler {
   const pid_t program_;
   MachineCounts machine_{program_};
   NetworkCounts network_;
+  Unreached unreached_;
   std::vector<pid_t> recorded_;  // alive
   std::map<pid_t, Followed> followed_;
   bool program_ended_ = false;
