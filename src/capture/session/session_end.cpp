@@ -2,6 +2,7 @@
 #include "base/child.h"
 #include "base/contain.h"
 #include "capture/gpu/code_names.h"
+#include "capture/loop/cpu_limit.h"
 #include "capture/program/cupti_folder.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
@@ -36,6 +37,8 @@ SessionEnd Session::Finish() {
   end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();
+  EndAtCpuLimit(end.exit_code != 0 ? end.exit_code : static_cast<int>(ErrorKind::kOutput),
+                "what was recorded stays in the live folder");
   SayOfUnreached();
   recording_->NoteLosses();
   if (wait_status_) {

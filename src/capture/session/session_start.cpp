@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "capture/loop/clock.h"
+#include "capture/loop/cpu_limit.h"
 #include "capture/loop/early_end.h"
 #include "capture/recording/left_overs.h"
 #include "capture/recording/live_folder.h"
@@ -28,16 +29,6 @@ void RaiseFileLimit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// Of the tool alone, which reads what all processes of the program have recorded: the program has
-// its own limit by now.
-void RaiseCpuLimit() {
-  signal(SIGXCPU, SIG_IGN);
-  rlimit limit{};
-  if (getrlimit(RLIMIT_CPU, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_CPU, &limit);
 }
 
 SessionEnd CannotStart(const FoundProgram& problem) {

@@ -15,6 +15,7 @@
 #include "base/contain.h"
 #include "base/printable_text.h"
 #include "base/trusted_path.h"
+#include "capture/loop/cpu_limit.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/plain_run.h"
 #include "capture/session/session.h"
@@ -126,6 +127,25 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
                      " to read the recording: " + std::strerror(errno));
 }
 
+// The summary is a courtesy, and the program's own code says more; what was asked for is not.
+void ReadRecorded(const capture::SessionEnd& end, const std::optional<capture::RunAs>& run_as,
+                  const ShowRecording& show, Outcome& outcome) {
+  const bool asked = end.capture.stats || !end.capture.exports.empty();
+  const auto code_of = [&](const Status& status) {
+    return asked && outcome.exit_code == 0 ? status.exit_code() : outcome.exit_code;
+  };
+  capture::EndAtCpuLimit(code_of(OutputError("")),
+                         "the recording is there, not all that is made of it");
+  const Status status = Contain("reading what was recorded", [&] {
+    RETURN_IF_ERROR(BecomeReader(run_as, end.recordings));
+    return AfterRecording(end.recordings, end.capture, show);
+  });
+  if (status.ok()) return;
+  const bool is_there = !end.recordings.empty() && end.recordings.back()->CheckIsNamed().ok();
+  Say(status.message() + (is_there ? "; it is in " + end.recordings.back()->path() : ""));
+  outcome.exit_code = code_of(status);
+}
+
 }  // namespace
 
 void Say(const std::string& line) { SayLine("batchlight: " + line); }
@@ -176,17 +196,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, captur
   const int rank = LaunchedRank().value_or(lowest);
   const bool another_shows = rank > lowest && who == Shows::kLowestRank;
   if (another_shows) SayRecorded(rank, lowest, end.recordings);
-  const Status status = Contain("reading what was recorded", [&] {
-    RETURN_IF_ERROR(BecomeReader(options.session.run_as, end.recordings));
-    return AfterRecording(end.recordings, end.capture, another_shows ? ShowRecording() : show);
-  });
-  if (!status.ok()) {
-    const bool is_there = !end.recordings.empty() && end.recordings.back()->CheckIsNamed().ok();
-    Say(status.message() + (is_there ? "; it is in " + end.recordings.back()->path() : ""));
-    // The summary is a courtesy, and the program's own code says more; what was asked for is not.
-    const bool asked = end.capture.stats || !end.capture.exports.empty();
-    if (asked && outcome.exit_code == 0) outcome.exit_code = status.exit_code();
-  }
+  ReadRecorded(end, options.session.run_as, another_shows ? ShowRecording() : show, outcome);
   if (end.interrupted) DieOfInterrupt(end.others_know);
 }
 
