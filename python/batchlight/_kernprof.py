@@ -8,7 +8,7 @@ import tempfile
 
 from ._lines_text import text_of_lines
 from ._run import split
-from ._tool import for_terminal, output_of, record, when_written
+from ._tool import Shown, output_of, record, when_written
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernprof_program.py")
 
@@ -157,10 +157,10 @@ def _flags(flags, profile, recording, top):
 def _write(flags, recording, out):
     kind = "lprof" if flags.line_by_line else "pstats"
     output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
-    print("Wrote profile results to %s" % (for_terminal(out) if sys.stdout and sys.stdout.isatty() else out))
+    print("Wrote profile results to %s" % out, file=Shown())
     if flags.line_by_line and flags.view:
         rows = json.loads(output_of("table", "python_lines", "-f", "json", recording).decode())
-        print(text_of_lines(rows, flags.unit, flags.skip_zero), end="")
+        print(text_of_lines(rows, flags.unit, flags.skip_zero), end="", file=Shown())
     elif flags.view:
         import pstats
-        pstats.Stats(out).print_stats()
+        pstats.Stats(out, stream=Shown()).print_stats()

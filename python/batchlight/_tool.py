@@ -37,6 +37,16 @@ def for_terminal(name):
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
 
 
+class Shown:
+    """Standard output for names, and lines, of the program: on a terminal they do nothing but being shown."""
+
+    def write(self, text):
+        if sys.stdout is not None:
+            if sys.stdout.isatty():
+                text = "".join(letter if letter in "\n\t" else for_terminal(letter) for letter in text)
+            sys.stdout.write(text)
+
+
 # What is sent to whoever started a program reaches it: the profiler passes it on.
 _PASSED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGINT")]
 

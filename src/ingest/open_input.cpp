@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/printable_text.h"
 #include "format/layout.h"
 #include "ingest/common/emit_nvtx.h"
@@ -61,6 +62,14 @@ Result<Store> OpenAs(InputFormat input_format, const std::string& path, const In
                     "JSON trace");
 }
 
+// Of a name beside the one that was given. Nobody typed it: a link under it, of another user who
+// may write the folder, could lead to what only this user can read.
+bool LiesThere(const std::string& path) {
+  if (!FileExists(path)) return false;
+  const auto folder = Folder::OpenParent(path);
+  return folder.ok() && !folder->IsLinkOfOthers(LastPartOf(path));
+}
+
 }  // namespace
 
 Result<InputFormat> DetectFormat(const std::string& path) {
@@ -83,7 +92,7 @@ Result<std::string> PlaceOfInput(const std::string& path) {
   for (const std::string_view suffix : kNsysReportSuffixes) {
     if (!path.ends_with(suffix)) continue;
     std::string database = path.substr(0, path.size() - suffix.size()) + ".sqlite";
-    if (FileExists(database)) return database;
+    if (LiesThere(database)) return database;
     return InputError("cannot read " + path + ": only nsys reads such files; run `nsys export -t " +
                       "sqlite " + ShellPath(path) + "`, then give " + database);
   }
@@ -91,7 +100,7 @@ Result<std::string> PlaceOfInput(const std::string& path) {
   // As `profile -o` takes a name: without the ending, and while the run goes on.
   const std::string recording = ".batchlight", live(kLiveSuffix);
   for (const std::string& ending : {live, recording, recording + live}) {
-    if (FileExists(path + ending)) return path + ending;
+    if (LiesThere(path + ending)) return path + ending;
   }
   return path;
 }

@@ -1,6 +1,7 @@
 #include "ingest/open_input.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -63,6 +64,21 @@ TEST_F(OpenInputTest, NamesAreTakenAsProfileTakesThem) {
   ASSERT_TRUE(WriteWholeFile(folder_ + "/run.batchlight", "BLIGHT1").ok());
   EXPECT_EQ(place("run"), "run.batchlight");
   EXPECT_EQ(place("run.batchlight"), "run.batchlight");
+}
+
+TEST_F(OpenInputTest, NoLinkOfOthersIsFollowedThatNobodyNamed) {
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/private", "BLIGHT1").ok());
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/run.nsys-rep", "x").ok());
+  for (const char* name : {"/run.sqlite", "/run.batchlight"}) {
+    std::filesystem::create_symlink(folder_ + "/private", folder_ + name);
+  }
+  EXPECT_TRUE(PlaceOfInput(folder_ + "/run.nsys-rep").ok());
+  EXPECT_EQ(PlaceOfInput(folder_ + "/run").value(), folder_ + "/run.batchlight");
+  for (const char* name : {"/run.sqlite", "/run.batchlight"}) {
+    if (lchown((folder_ + name).c_str(), 65534, 65534) != 0) GTEST_SKIP() << "not root";
+  }
+  EXPECT_FALSE(PlaceOfInput(folder_ + "/run.nsys-rep").ok());
+  EXPECT_EQ(PlaceOfInput(folder_ + "/run").value(), folder_ + "/run");
 }
 
 }  // namespace

@@ -388,19 +388,32 @@ class AsTheProgram(InFolder):
         self.assertTrue(os.path.exists(self.path("x.batchlight")))
 
     def test_names_of_files_do_nothing_to_a_terminal(self):
-        self.write("pass\n")
+        self.write("import builtins\n"
+                   "@getattr(builtins, 'profile', lambda function: function)\n"
+                   "def called():\n"
+                   "    return '\033]0;y\007'\n"
+                   "called()\n")
         os.rename(self.path("program.py"), self.path("a\033]0;x\007.py"))
-        ours, theirs = os.openpty()
+        for flags, shown in (((), b"Wrote profile results to a"), (("-v",), b"function calls"), (("-lv",), b"return '")):
+            ours, theirs = os.openpty()
+            try:
+                done = subprocess.run([BATCHLIGHT, "kernprof", *flags, "a\033]0;x\007.py"], cwd=self.folder,
+                                      env=self.environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+                                      timeout=LONG_S)
+                os.close(theirs)
+                self.assertEqual(done.returncode, 0)
+                said = b"".join(iter(lambda: self.read_from(ours), b""))
+            finally:
+                os.close(ours)
+            self.assertIn(shown, said)
+            self.assertNotIn(b"\033", said)
+
+    @staticmethod
+    def read_from(terminal):
         try:
-            done = subprocess.run([BATCHLIGHT, "kernprof", "a\033]0;x\007.py"], cwd=self.folder, env=self.environment,
-                                  stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, timeout=LONG_S)
-            self.assertEqual(done.returncode, 0)
-            said = os.read(ours, 4096)
-        finally:
-            os.close(ours)
-            os.close(theirs)
-        self.assertIn(b"Wrote profile results to a", said)
-        self.assertNotIn(b"\033", said)
+            return os.read(terminal, 4096)
+        except OSError:  # nobody writes to it any more
+            return b""
 
     def test_a_signal_for_it_reaches_the_program(self):
         self.write("import signal, sys, time\n"
