@@ -300,6 +300,28 @@ class AServedFileSystem(Served):
         # The first ends the program, but for what the kernel writes for it.
         self.expect_end(tool, 128 + signal.SIGTERM, lambda: tool.send_signal(signal.SIGTERM))
 
+    def test_the_last_words_of_a_program_do_not_wait(self):
+        script = ("import ctypes, os, sys, time\n"
+                  "libc = ctypes.CDLL(None)\n"
+                  "libc.fdopen.restype = ctypes.c_void_p\n"
+                  # In a buffer until the C library ends.
+                  "libc.fputs(b'last words', ctypes.c_void_p(libc.fdopen(os.dup(1), b'w')))\n"
+                  "open(sys.argv[1], 'w').close()\n"
+                  "while not os.path.exists(sys.argv[2]): time.sleep(0.1)\n"
+                  "sys.exit(7)\n")
+        with open(self.path("said"), "w") as said:
+            tool = self.begin("profile", "-t", "nvtx", "--pytorch=none", "-o", "disk/run", DEBIAN_PYTHON, "-c", script,
+                              self.path("ran"), self.path("go"), stdout=said, stderr=subprocess.PIPE)
+        self.until(lambda: os.path.exists(self.path("ran")), "the program does not run")
+        time.sleep(1)
+        self.hold()
+        self.addCleanup(self.server.send_signal, signal.SIGCONT)
+        open(self.path("go"), "w").close()
+        self.until(lambda: self.text("said") == "last words", "it waits for the server")
+        self.server.send_signal(signal.SIGCONT)
+        _, error = tool.communicate(timeout=LONG_S)
+        self.assertEqual(tool.returncode, 7, error)
+
     def test_keys_end_a_tool_that_cannot_seal(self):
         main, other = pty.openpty()
 

@@ -112,7 +112,7 @@ void ThreadStream::CloseCurrent(const Guard&) {
     stream->WriteCounters();
     stream->delta_ = Ticks() - stream->base_ticks_;
     stream->Write(format::ThreadExitRecord{});
-    stream->CloseOpenChunk();
+    stream->Retire(stream->CloseOpenChunk());
   }
   stream->Unmap();
   ReturnAllThreadBudget();
@@ -147,6 +147,8 @@ void ThreadStream::Seal() {
   if (chunk_.base == nullptr) return;
   WriteThreadName();
   WriteCounters();
+  // Unmapped by the kernel when the process has ended: below FUSE that waits for the server, which
+  // would hold up the program's own ends, as of what it has printed.
   CloseOpenChunk();
 }
 
@@ -205,7 +207,7 @@ ChunkFault ThreadStream::SwitchChunk(size_t bytes) {
   const ChunkFault fault =
       OpenChunk(next_chunk_bytes_, static_cast<uint32_t>(least), chunk_.bytes, &next);
   if (fault != ChunkFault::kNone) return fault;
-  CloseOpenChunk();
+  if (chunk_.base != nullptr) Retire(CloseOpenChunk());
   StartChunk(next, capture_index);
   if (next_chunk_bytes_ < MaxChunkBytes()) next_chunk_bytes_ *= 2;
   return Populate(bytes) ? ChunkFault::kNone : ChunkFault::kFile;
@@ -258,8 +260,7 @@ void ThreadStream::MeasureClock(uint64_t delta) {
   if (next_measure_ > kMaxDelta) next_measure_ = kMaxDelta;
 }
 
-void ThreadStream::CloseOpenChunk() {
-  if (chunk_.base == nullptr) return;
+Chunk ThreadStream::CloseOpenChunk() {
   auto* header = reinterpret_cast<format::ChunkHeader*>(chunk_.base);
   const ClockPair clock = ReadClockPair();
   header->end_ticks = clock.ticks;
@@ -270,9 +271,9 @@ void ThreadStream::CloseOpenChunk() {
   chunk_.base = nullptr;  // first: Abandon() unmaps what is there
   base_ticks_ = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  Retire(closed);
   chunk_.bytes = 0;
   cursor_ = limit_ = nullptr;
+  return closed;
 }
 
 void ThreadStream::Retire(const Chunk& chunk) {

@@ -204,7 +204,8 @@ class ThreadStream {
     return reinterpret_cast<size_t>(stream->cursor_);
   }
 
-  // The process ends: as above, but later events of the thread may open another chunk.
+  // The process ends: as above, but later events of the thread may open another chunk. What is
+  // mapped stays so.
   void Seal();
 
   // Turns zeroed memory into a stream whose only chunk is not part of the recording
@@ -229,7 +230,7 @@ class ThreadStream {
   void StartChunk(const Chunk& chunk, uint32_t capture_index);
   bool Populate(size_t bytes);
   void MeasureClock(uint64_t delta);
-  void CloseOpenChunk();
+  Chunk CloseOpenChunk();
   void Retire(const Chunk& chunk);
   static bool HasPlace();
   [[gnu::cold, gnu::noinline]] void Unmap();

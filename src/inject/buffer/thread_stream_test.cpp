@@ -116,6 +116,17 @@ TEST(ThreadStream, AChunkThatIsBeingChangedStaysForOneMore) {
   EXPECT_EQ(ticks, 7u);
 }
 
+TEST(ThreadStream, TheLastChunkOfAProcessStaysMapped) {
+  std::thread([&] {
+    Mark("last");
+    Guard guard;
+    const auto* const place =
+        reinterpret_cast<const char*>(ThreadStream::Progress(t_thread.stream));
+    t_thread.stream->Seal();
+    EXPECT_TRUE(IsMapped(place - 1));
+  }).join();
+}
+
 // Where the program may take no more memory (`ulimit -v`), each event would try again, and a try
 // takes as long as a thousand events.
 TEST(ChunkFile, WithoutAddressSpaceItIsNotTriedAgainAtOnce) {
