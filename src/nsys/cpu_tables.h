@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "nsys/enums.h"
 #include "nsys/table.h"
 #include "store/store.h"
 
@@ -16,38 +17,40 @@ struct ChainFrame {
   std::optional<int64_t> kernel_mode;
   std::optional<int64_t> unresolved;
   std::optional<int64_t> address;
+  std::optional<int64_t> unwind_method;  // of a sample; nsys has none of calls
   int64_t depth = 0;
 };
 
 inline constexpr Table kCudaCallchains{"CUDA_CALLCHAINS",
                                        kNothing,
-                                       Field<&ChainFrame::id>{"id!"},
+                                       Field<&ChainFrame::id>{"id!K"},
                                        Field<&ChainFrame::symbol>{"symbol!"},
                                        Field<&ChainFrame::module>{"module!"},
                                        Field<&ChainFrame::unresolved>{"unresolved"},
                                        Field<&ChainFrame::address>{"originalIP"},
-                                       Field<&ChainFrame::depth>{"stackDepth!"}};
+                                       Field<&ChainFrame::depth>{"stackDepth!K"}};
 
 constexpr auto Callchains(std::string_view name) {
   return Table{name,
                kNothing,
-               Field<&ChainFrame::id>{"id!"},
+               Field<&ChainFrame::id>{"id!K"},
                Field<&ChainFrame::symbol>{"symbol!"},
                Field<&ChainFrame::module>{"module!"},
                Field<&ChainFrame::kernel_mode>{"kernelMode"},
-               Unused{"thumbCode"},
+               Constant{"thumbCode", 0},
                Field<&ChainFrame::unresolved>{"unresolved"},
                Unused{"specialEntry"},
                Field<&ChainFrame::address>{"originalIP"},
-               Unused{"unwindMethod"},
-               Field<&ChainFrame::depth>{"stackDepth!"}};
+               WriteOnly{Field<&ChainFrame::unwind_method>{"unwindMethod"}},
+               Field<&ChainFrame::depth>{"stackDepth!K"}};
 }
 inline constexpr auto kOsCallchains = Callchains("OSRT_CALLCHAINS");
 inline constexpr auto kSampleCallchains = Callchains("SAMPLING_CALLCHAINS");
 
-// The chain of a call; 0: it has none.
+// The chain of a call, 0: it has none; and how many calls of its thread it lies in.
 struct CallChain {
   int64_t id = 0;
+  int64_t nesting = 0;
 };
 
 // Which chain a CUDA call has: read beside the call.
@@ -61,14 +64,11 @@ inline constexpr Table kCudaChains{"CUPTI_ACTIVITY_KIND_RUNTIME", kNothing,
                                    ReadOnly{Field<&CudaChain::correlation>{"correlationId"}},
                                    ReadOnly{Field<&CudaChain::id>{"callchainId?", -1}}};
 
-inline constexpr int64_t kThreadRunning = 1;
-inline constexpr int64_t kThreadWaiting = 2;
-
 struct ThreadSample {
   int64_t id = 0;
   int64_t start_ns = -1;
   int64_t cpu = 0;
-  int64_t state = kThreadRunning;
+  int64_t state = static_cast<int64_t>(ThreadState::kRunning);
   ThreadId thread;
   int64_t count = 0;  // what the processor's counter had counted, or 1
 };
@@ -85,7 +85,7 @@ struct ThreadSwitch {
   int64_t start_ns = -1;
   int64_t cpu = 0;
   int64_t in = 0;     // the thread got the processor; else it lost it
-  int64_t state = 0;  // in which it lost it, 0 = not known
+  int64_t state = 0;  // in which it lost it; nsys says of most that it is not known
   ThreadId thread;
 };
 inline constexpr Table kThreadSwitches{"SCHED_EVENTS",

@@ -17,7 +17,7 @@ inline constexpr Table kOsRuntime{
     Field<&OsCallsRow::thread>{"globalTid"},
     Field<&OsCallsRow::name>{"nameId!"},
     Field<&OsCallsRow::result>{"returnValue!?"},
-    Unused{"nestingLevel"},
+    WriteOnly{Field<&CallChain::nesting>{"nestingLevel"}},
     Field<&CallChain::id>{"callchainId!?"},
     Constant{"argumentsId!", 0}};
 

@@ -1,7 +1,7 @@
 // How a column is spelled in the dictionary: its name, then marks.
 //
 //   "nodeMask"    INTEGER       "name:T"  TEXT       "doubleValue:R"  REAL
-//   "deviceId!"   NOT NULL      "id!P"    the primary key
+//   "deviceId!"   NOT NULL      "id!P"    the primary key      "id!K"  a part of it
 //   "clusterX?"   files rightly lack it: nothing is said about that
 #pragma once
 
@@ -20,6 +20,7 @@ class Spelling {
   constexpr bool is_real() const { return Marked(":R"); }
   constexpr bool is_required() const { return Marked("!"); }
   constexpr bool is_primary_key() const { return Marked("!P"); }
+  constexpr bool is_part_of_key() const { return Marked("!K"); }
   constexpr bool may_lack() const { return Marked("?"); }
 
  private:

@@ -64,6 +64,9 @@ TEST(NsysTablesTest, MarksOfAColumnBecomeSql) {
   EXPECT_EQ(CreateStatement("T", "id!P name:T value:R! spare"),
             "CREATE TABLE \"T\" (\"id\" INTEGER NOT NULL PRIMARY KEY, \"name\" TEXT, "
             "\"value\" REAL NOT NULL, \"spare\" INTEGER)");
+  EXPECT_EQ(CreateStatement("T", "id!K name:T depth!K"),
+            "CREATE TABLE \"T\" (\"id\" INTEGER NOT NULL, \"name\" TEXT, "
+            "\"depth\" INTEGER NOT NULL, PRIMARY KEY (\"id\", \"depth\"))");
   EXPECT_EQ(CreateStatement(kThreadNames),
             "CREATE TABLE \"ThreadNames\" (\"nameId\" INTEGER NOT NULL, \"priority\" INTEGER, "
             "\"globalTid\" INTEGER)");

@@ -6,6 +6,7 @@ import lzma
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -35,6 +36,8 @@ WRONG_IN_NSYS = {
     "lazy_false": r"(a_gpu_gaps.*rows=[23]|a_gpu_time_util.*rows=3).*",
     "h200_two_ranks": r"a_cuda_memcpy_async.*",
 }
+# Of these an export has what it can hold.
+PART_OF_NSYS = ("ENUM_NSYS_EVENT_TYPE", "ENUM_NSYS_EVENT_CLASS")
 # Rows with equal totals, in no order that could be told.
 UNORDERED = {("runtimes", "s_openmp_sum.csv")}
 REPORTS = (
@@ -141,6 +144,37 @@ class Captures(unittest.TestCase):
         self.assertEqual(len(table("cuda_api_sum", "--nsys-compat")), len(calls) + 11)
         self.assertEqual(len(table("cuda_kern_exec_trace")), 40)
         self.assertEqual({row["Kern Inst"] for row in table("nvtx_kern_sum")}, {"8"})
+
+    def test_an_export_has_the_keys_and_coded_values_of_nsys(self):
+        for name in ("loader", "backtraces"):
+            theirs, _ = self.unpack(name)
+            ours = os.path.join(self.folder, name + ".ours.sqlite")
+            subprocess.run([PROGRAM, "export", "-q", "-t", "sqlite", "-o", ours, theirs],
+                           check=True, timeout=120)
+            with sqlite3.connect(theirs) as a, sqlite3.connect(ours) as b:
+                def tables(database):
+                    return {row[0] for row in database.execute(
+                        "SELECT name FROM sqlite_master WHERE type = 'table'")}
+                self.assertEqual([table for table in tables(a) - tables(b)
+                                  if table.startswith("ENUM_")], [])
+                for table in tables(a) & tables(b):
+                    def columns(database, table=table):
+                        return {(row[1], row[3], row[5])
+                                for row in database.execute(f"PRAGMA table_info({table})")}
+                    # Later versions have more columns.
+                    if "_CALLCHAINS" in table or table in ("SCHED_EVENTS", "OSRT_API"):
+                        self.assertEqual(columns(a) - columns(b), set(), table)
+                    if table.startswith("ENUM_") and table not in PART_OF_NSYS:
+                        self.assertEqual(b.execute(f"SELECT * FROM {table} ORDER BY id").fetchall(),
+                                         a.execute(f"SELECT * FROM {table} ORDER BY id").fetchall())
+                for table, column in (("SCHED_EVENTS", "threadState"), ("SCHED_EVENTS", "threadBlock"),
+                                      ("OSRT_CALLCHAINS", "thumbCode"),
+                                      ("OSRT_CALLCHAINS", "unwindMethod"),
+                                      ("OSRT_API", "coalesce(nestingLevel, 0)")):
+                    if table not in tables(a):
+                        continue
+                    counts = f"SELECT DISTINCT {column} FROM {table} ORDER BY 1"
+                    self.assertEqual(b.execute(counts).fetchall(), a.execute(counts).fetchall())
 
     def test_tables_without_rows(self):
         """`nsys export --lazy=false`: a report has no data then, which is not to lack a table."""

@@ -89,8 +89,8 @@ class Families(NsysFiles):
                           ("read", "50", "1", "11.1", "50.0", "0.0")])
         self.assertEqual([r["Name"] for r in self.both(path, "syscall_sum")], ["futex"])
 
-    def with_call_chains(self):
-        """Three CUDA and OS calls, three samples and four switches of one thread."""
+    def with_call_chains(self, switches=((0, 1, 0), (50, 0, 1), (60, 1, 0), (90, 0, 2))):
+        """Three CUDA and OS calls, three samples and switches (time, on, state) of one thread."""
         export = self.export("cpu.sqlite")
 
         def chain(number, *functions, **more):
@@ -131,7 +131,7 @@ class Families(NsysFiles):
                      *chain(2, *work, kernelMode=0))
         export.table("SCHED_EVENTS", *[
             {"start": start, "cpu": 3, "isSchedIn": on, "globalTid": MAIN, "threadState": state}
-            for start, on, state in ((0, 1, 0), (50, 0, 1), (60, 1, 0), (90, 0, 2))])
+            for start, on, state in switches])
         return export.done()
 
     def test_samples_switches_and_call_chains(self):
@@ -164,9 +164,19 @@ class Families(NsysFiles):
                 "ON c.id = o.callchainId").fetchone(), (2, 1))
             self.assertEqual(database.execute(
                 "SELECT isSchedIn, threadState FROM SCHED_EVENTS ORDER BY start").fetchall(),
-                [(1, 1), (0, 1), (1, 1), (0, 2)])
+                [(1, 0), (0, 0), (1, 0), (0, 0)])
             self.assertEqual(database.execute("SELECT count(*) FROM COMPOSITE_EVENTS").fetchone(),
                              (3,))
+
+    def test_why_nsys_took_a_thread_from_its_processor_is_not_known(self):
+        """It writes 0 for a thread that waits and for one that another takes the place of, and 5
+        where the thread ends."""
+        path = self.with_call_chains(((0, 1, 0), (50, 0, 0), (60, 1, 0), (90, 0, 5)))
+        text = self.run_tool("table", "threads", "--format=csv", path).stdout.decode()
+        (thread,) = csv.DictReader(io.StringIO(text))
+        self.assertEqual([thread[name] for name in ("Running (ns)", "Ready (ns)", "Blocked (ns)",
+                                                    "Preempted", "Waits")],
+                         ["80", "", "", "", ""])
 
     def test_unified_memory(self):
         export = self.export("um.sqlite")

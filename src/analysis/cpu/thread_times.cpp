@@ -16,6 +16,8 @@ ThreadState StateAfter(SwitchKind kind) {
       return ThreadState::kReady;
     case SwitchKind::kBlocked:
       return ThreadState::kBlocked;
+    case SwitchKind::kOff:
+      return ThreadState::kOff;
     default:
       return ThreadState::kRunning;
   }
@@ -73,9 +75,10 @@ ThreadTimes TimesOf(const Store& store, ThreadId thread, Rows switches, Rows sam
   const std::vector<ThreadStretch> stretches = StretchesOf(store, switches.begin, switches.end);
   for (const ThreadStretch& stretch : stretches) {
     const int64_t ns = stretch.end_ns - stretch.start_ns;
-    (stretch.state == ThreadState::kRunning ? times.running_ns
-     : stretch.state == ThreadState::kReady ? times.ready_ns
-                                            : times.blocked_ns) += ns;
+    (stretch.state == ThreadState::kRunning   ? times.running_ns
+     : stretch.state == ThreadState::kReady   ? times.ready_ns
+     : stretch.state == ThreadState::kBlocked ? times.blocked_ns
+                                              : times.off_ns) += ns;
   }
   AddBlockingCalls(store, stretches, calls, times);
   for (size_t row = samples.begin; row < samples.end; ++row) {

@@ -13,6 +13,7 @@ enum class ThreadState : uint8_t {
   kRunning,  // had a processor
   kReady,    // had lost it to another, and could have run
   kBlocked,  // waited for something
+  kOff,      // one of these two: an imported file does not say which
 };
 
 // A stretch of a thread's life between two of its switches.
@@ -27,6 +28,7 @@ struct ThreadTimes {
   int64_t running_ns = 0;  // between switches, and up to the samples before and after them
   int64_t ready_ns = 0;
   int64_t blocked_ns = 0;
+  int64_t off_ns = 0;      // ready or blocked: not known
   uint64_t preempted = 0;  // times that it lost the processor
   uint64_t waits = 0;      // times that it gave it up
   int64_t sampled_ns = 0;  // processor time by samples

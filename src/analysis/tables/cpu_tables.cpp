@@ -110,8 +110,13 @@ ResultTable NativePartTable(const RunOverview& overview, ResultTable table,
 // Without switches, what they tell is not known.
 Cell OfSwitches(const CpuRow<ThreadTimes>& row, int64_t value) {
   const ThreadTimes& sum = row.sum;
-  const bool known = sum.running_ns + sum.ready_ns + sum.blocked_ns > 0;
+  const bool known = sum.running_ns + sum.ready_ns + sum.blocked_ns + sum.off_ns > 0;
   return known ? Cell{value} : Cell{};
+}
+
+// Nor where they do not tell why a thread was on no processor.
+Cell OfLosses(const CpuRow<ThreadTimes>& row, int64_t value) {
+  return row.sum.off_ns == 0 ? OfSwitches(row, value) : Cell{};
 }
 
 const Columns<CpuRow<ThreadTimes>>& ThreadColumns() {
@@ -134,13 +139,13 @@ const Columns<CpuRow<ThreadTimes>>& ThreadColumns() {
       {TimeColumn("running", "Running", "On a processor"),
        [](const R& row) { return OfSwitches(row, row.sum.running_ns); }},
       {TimeColumn("ready", "Ready", "Could run, but another thread had the processor"),
-       [](const R& row) { return OfSwitches(row, row.sum.ready_ns); }},
+       [](const R& row) { return OfLosses(row, row.sum.ready_ns); }},
       {TimeColumn("blocked", "Blocked", "Waiting, until it got a processor again"),
-       [](const R& row) { return OfSwitches(row, row.sum.blocked_ns); }},
+       [](const R& row) { return OfLosses(row, row.sum.blocked_ns); }},
       {CountColumn("preempted", "Preempted", "Times that it lost the processor to another"),
-       [](const R& row) { return OfSwitches(row, static_cast<int64_t>(row.sum.preempted)); }},
+       [](const R& row) { return OfLosses(row, static_cast<int64_t>(row.sum.preempted)); }},
       {CountColumn("waits", "Waits", "Times that it gave the processor up"),
-       [](const R& row) { return OfSwitches(row, static_cast<int64_t>(row.sum.waits)); }},
+       [](const R& row) { return OfLosses(row, static_cast<int64_t>(row.sum.waits)); }},
       {TextColumn("blocked_in", "Blocked In",
                   "The call of the C library in which it was blocked longest (-t osrt)"),
        [](const R& row) { return std::string(row.store.Text(row.sum.blocked_in)); }},

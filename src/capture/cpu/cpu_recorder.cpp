@@ -72,6 +72,7 @@ std::vector<std::pair<std::string, std::string>> CpuRecorder::Facts() const {
   if (options_.samples) {
     facts.emplace_back("sampling.period_ns", std::to_string(options_.period_ns));
     facts.emplace_back("sampling.kernel", events_.has_kernel() ? "yes" : "no");
+    facts.emplace_back("sampling.backtrace", NameOf(options_.backtrace));
   }
   if (options_.switches) facts.emplace_back("switches.recorded", "yes");
   return facts;

@@ -67,6 +67,7 @@ Status TimerSampler::Finish(uint32_t capture_index) {
 std::vector<std::pair<std::string, std::string>> TimerSampler::Facts() const {
   return {{"sampling.period_ns", std::to_string(options_.period_ns)},
           {"sampling.kernel", "no"},
+          {"sampling.backtrace", NameOf(options_.backtrace)},
           {"sampling.by", "timers"}};
 }
 

@@ -8,6 +8,13 @@ namespace batchlight::capture {
 // --backtrace
 enum class Backtrace { kNone, kFramePointers, kUnwindTables };
 
+// As recordings say it (sampling.backtrace).
+constexpr const char* NameOf(Backtrace backtrace) {
+  return backtrace == Backtrace::kNone            ? "none"
+         : backtrace == Backtrace::kFramePointers ? "fp"
+                                                  : "dwarf";
+}
+
 struct CpuOptions {
   bool samples = false;
   bool switches = false;

@@ -1,6 +1,8 @@
 // OS runtime and system calls, libraries, MPI, unified memory and the profiler's own overhead in an
 // nsys export.
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "export/sqlite/nsys_rows.h"
 #include "nsys/cuda_tables.h"
@@ -25,8 +27,16 @@ Status WriteCalls(NsysWriter& writer) {
   const auto of_class = [&](EventClass event_class) {
     return OfKind(writer, calls, calls.event_class, event_class);
   };
-  const auto prepare = [](const OsCallsRow& call, nsys::CallChain& chain) {
+  // Ends of calls around the next one, by thread; the rows come by start.
+  std::map<ThreadId, std::vector<int64_t>> around;
+  const auto prepare = [&](const OsCallsRow& call, nsys::CallChain& chain) {
+    std::vector<int64_t>& ends = around[call.thread];
+    while (!ends.empty() && (ends.back() <= call.start_ns || ends.back() < call.end_ns)) {
+      ends.pop_back();
+    }
     chain.id = ChainOf(call.native_stack);
+    chain.nesting = static_cast<int64_t>(ends.size());
+    ends.push_back(call.end_ns);
     return true;
   };
   RETURN_IF_ERROR(WriteRows<nsys::CallChain>(writer, nsys::kOsRuntime, calls,

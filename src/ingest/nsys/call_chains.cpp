@@ -31,6 +31,22 @@ Result<int64_t> PeriodNs(Load& load) {
   return by_clock && period_ns > 0 && period_ns <= kMostPeriodNs ? period_ns : kUnknownPeriodNs;
 }
 
+// Of Linux nsys says 0, whether the thread could run or not, and 5 where it ended.
+SwitchKind LossOf(int64_t state) {
+  switch (static_cast<ThreadState>(state)) {
+    case ThreadState::kRunning:
+      return SwitchKind::kPreempted;
+    case ThreadState::kInterruptible:
+    case ThreadState::kUninterruptible:
+    case ThreadState::kStopped:
+    case ThreadState::kTerminated:
+    case ThreadState::kWaiting:
+      return SwitchKind::kBlocked;
+    default:
+      return SwitchKind::kOff;
+  }
+}
+
 struct Depth {
   int64_t depth;
   NativeFrameId frame;
@@ -109,12 +125,10 @@ Status CallChains::LoadSamples() {
   RememberIds(load_, store.cpu_switches);
   return VisitRows<ThreadSwitch>(load_, kThreadSwitches, [&](const ThreadSwitch& row) {
     if (row.start_ns < 0) return;
-    const SwitchKind lost =
-        row.state == kThreadRunning ? SwitchKind::kPreempted : SwitchKind::kBlocked;
     store.cpu_switches.Append({.start_ns = row.start_ns,
                                .thread = row.thread,
                                .cpu = static_cast<uint32_t>(row.cpu),
-                               .kind = row.in != 0 ? SwitchKind::kOn : lost});
+                               .kind = row.in != 0 ? SwitchKind::kOn : LossOf(row.state)});
   });
 }
 

@@ -22,6 +22,8 @@ const char* NameOf(ThreadState state) {
       return "waits for a processor";
     case ThreadState::kBlocked:
       return "waits for something";
+    case ThreadState::kOff:
+      return "on no processor";
   }
   return "";
 }
