@@ -104,9 +104,10 @@ class SummaryTest(unittest.TestCase):
                 self.assertIn(said, done.stderr)
 
     def test_a_table_of_the_whole_run_takes_no_steps(self):
-        done = run(BATCHLIGHT, "table", "threads", "--first-step", 3, self.fast)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("table threads is of the whole run", done.stderr)
+        for table in ("threads", "files"):
+            done = run(BATCHLIGHT, "table", table, "--first-step", 3, self.fast)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"table {table} is of the whole run", done.stderr)
 
     def test_report_is_of_the_steps_that_count(self):
         folder = os.path.join(self.folder, "part")

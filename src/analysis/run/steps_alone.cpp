@@ -49,8 +49,24 @@ void KeepStepsAlone(const StepSet& steps, Store& store) {
     const OsCallsRow call = store.os_calls.Row(row);
     if (times.Hold(call.thread, call.start_ns, call.end_ns)) calls.Append(call);
   }
+  RuntimeEventsTable library_calls;
+  for (size_t row = 0; row < store.runtime_events.size(); ++row) {
+    const RuntimeEventsRow call = store.runtime_events.Row(row);
+    if (times.Hold(call.thread, call.start_ns, call.end_ns)) library_calls.Append(call);
+  }
+  CudaBacktracesTable backtraces;
+  for (size_t row = 0; row < store.cuda_backtraces.size(); ++row) {
+    const ApiCallId call = store.cuda_backtraces.api_call[row];
+    if (call.IsNone()) continue;
+    const ApiCallsTable& of = store.api_calls;
+    if (times.Hold(of.thread[call.row()], of.start_ns[call.row()], of.end_ns[call.row()])) {
+      backtraces.Append(store.cuda_backtraces.Row(row));
+    }
+  }
   store.cpu_samples = std::move(samples);
   store.os_calls = std::move(calls);
+  store.runtime_events = std::move(library_calls);
+  store.cuda_backtraces = std::move(backtraces);
   store.os_call_counts.Clear();
 }
 

@@ -28,8 +28,9 @@ class TimesOfSteps {
   std::vector<ProcessId> owners_;
 };
 
-// Keeps the samples of processors, and the calls of the C library as a whole, that lie within these
-// times. Calls that were too short to be recorded one by one have no time: none is kept.
+// Keeps the samples of processors, and the calls of the C library, of CUDA's libraries and of CUDA
+// with a stack, that lie within these times as a whole. Calls that were too short to be recorded
+// one by one have no time: none is kept.
 void KeepStepsAlone(const StepSet& steps, Store& store);
 
 }  // namespace batchlight

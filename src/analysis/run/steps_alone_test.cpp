@@ -34,5 +34,29 @@ TEST(StepsAlone, HoldSamplesAndCallsOfTheProcessAndOfThoseThatItStarted) {
   EXPECT_EQ(store.os_call_counts.size(), 0u);
 }
 
+TEST(StepsAlone, HoldCallsOfCudasLibrariesAndStacksOfCudaCalls) {
+  Store store;
+  store.processes.Append({});
+  store.threads.Append({.process = ProcessId::At(0)});
+  for (const int64_t at_ns : {50, 90, 150}) {
+    store.runtime_events.Append({.start_ns = at_ns,
+                                 .end_ns = at_ns + 20,
+                                 .thread = ThreadId::At(0),
+                                 .family = RuntimeFamily::kCublas});
+    store.api_calls.Append({.start_ns = at_ns, .end_ns = at_ns + 20, .thread = ThreadId::At(0)});
+    store.cuda_backtraces.Append({.process = ProcessId::At(0),
+                                  .native_stack = NativeStackId::At(0),
+                                  .api_call = ApiCallId::At(store.api_calls.size() - 1)});
+  }
+  StepSet steps;
+  steps.processes.push_back(
+      {.process = ProcessId::At(0),
+       .steps = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 100, .end_ns = 200}},
+       .steady = {1}});
+  KeepStepsAlone(steps, store);
+  EXPECT_EQ(store.runtime_events.start_ns, std::vector<int64_t>{150});
+  EXPECT_EQ(store.cuda_backtraces.api_call, std::vector<ApiCallId>{ApiCallId::At(2)});
+}
+
 }  // namespace
 }  // namespace batchlight
