@@ -54,6 +54,7 @@ Status CpuRecorder::Finish(uint32_t capture_index) {
   const std::lock_guard lock(mutex_);
   Round();
   log_.SetCapture(capture_index);
+  lost_ = std::max(lost_, events_.Lost());
   if (lost_ > 0) log_.AddCounter(format::Counter::kCpuEventsDropped, lost_, last_ns_);
   Status named;
   if (options_.resolve_symbols) {

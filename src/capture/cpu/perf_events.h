@@ -36,6 +36,10 @@ class PerfEvents {
   // first), aligned to 8, and valid during the call.
   void Read(const std::function<void(std::span<const uint8_t>)>& take);
 
+  // Records that found no room so far; 0 where the kernel does not count them. Records of the ring
+  // tell it only of what was lost before them: of a program that ended meanwhile, of nothing.
+  uint64_t Lost() const;
+
   // Whether samples of code in the kernel are there too.
   bool has_kernel() const { return has_kernel_; }
   // As DecodePerfRecord() wants it.
