@@ -31,7 +31,7 @@ struct TimerSample {
   uint64_t pc;
   uint64_t registers[kTimerRegisters];
   uint32_t stack_bytes;  // that could be copied
-  uint32_t unused;
+  uint32_t unloads;      // TimerSamplesPage::unloads at that time
   uint8_t stack[kTimerStackBytes];
 };
 
@@ -43,6 +43,9 @@ struct TimerSamplesPage {
   std::atomic<uint64_t> dropped;          // samples that found no free slot
   std::atomic<uint32_t> processes;        // that sample themselves
   std::atomic<uint32_t> threads_without;  // a timer: there were too many, or they block the signal
+  // Times that one of them was about to unload a library, or had: what lay at an address before may
+  // not be what lies there now.
+  std::atomic<uint32_t> unloads;
 };
 inline constexpr size_t kTimerPageBytes = 4096;
 static_assert(sizeof(TimerSamplesPage) <= kTimerPageBytes);

@@ -1,6 +1,7 @@
 """--sample where the kernel refuses perf_event_open: by timers in the program, which must go on as it does alone."""
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -61,6 +62,28 @@ class Samples(TimerCase):
         whole = [sample for sample in samples if sample.get("stack_end", "0") == "0"]
         self.assertGreater(len(whole), 0.9 * len(samples))
         self.assertGreater(len(samples), 200)
+
+    @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+    def test_a_library_that_takes_the_place_of_an_unloaded_one_has_its_own_time(self):
+        burn = ("#include <time.h>\nvoid NAME(double s) { struct timespec t; do { for (volatile int i = 0; i < 100000; ++i);"
+                "clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); } while (t.tv_sec + t.tv_nsec * 1e-9 < s); }\n")
+        for number, name in enumerate(("first_work", "other_work")):
+            with open(self.path(f"lib{number}.c"), "w") as file:
+                file.write(burn.replace("NAME", name))
+            built = run("gcc", "-O1", "-shared", "-fPIC", "-o", self.path(f"lib{number}.so"), self.path(f"lib{number}.c"))
+            self.assertEqual(built.returncode, 0, built.stderr)
+        with open(self.path("main.c"), "w") as file:
+            file.write('#include <dlfcn.h>\n#include <stdio.h>\nint main(void) { for (int i = 0; i < 2; ++i) {\n'
+                       'void* l = dlopen(i ? "./lib1.so" : "./lib0.so", RTLD_NOW);\n'
+                       'void (*work)(double) = (void (*)(double))dlsym(l, i ? "other_work" : "first_work");\n'
+                       'work(0.8 * (i + 1)); printf("%p\\n", (void*)work); dlclose(l); } return 0; }\n')
+        self.assertEqual(run("gcc", "-o", self.path("main"), self.path("main.c"), "-ldl").returncode, 0)
+        done = self.record("./main")
+        addresses = {line for line in done.stdout.splitlines() if line.startswith("0x")}
+        totals = self.totals()
+        for name in ("first_work", "other_work"):
+            self.assertGreater(totals.get(name, 0), 500 * MS, (addresses, totals))
+            self.assertLess(totals[name], 1100 * MS, (addresses, totals))
 
     def test_inlined_functions_are_functions_of_their_own(self):
         self.record(INLINED_PROGRAM, "2")

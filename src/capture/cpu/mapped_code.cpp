@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <functional>
 #include <string>
+#include <unordered_set>
+#include <utility>
 
+#include "base/split.h"
 #include "format/timer_samples.h"
 
 namespace batchlight::capture {
@@ -54,6 +56,33 @@ std::string CodeLines(uint32_t pid) {
   return samples_itself ? lines : "";
 }
 
+struct CodeAt {
+  uint32_t unloads = 0;
+  std::string lines;
+};
+
+// While nothing is unloaded, unless that goes on and on.
+CodeAt LinesNow(uint32_t pid, const std::atomic<uint32_t>& unloads) {
+  CodeAt code;
+  for (int tries = 0; tries < 3; ++tries) {
+    code.unloads = unloads.load();
+    code.lines = CodeLines(pid);
+    if (unloads.load() == code.unloads) break;
+  }
+  return code;
+}
+
+// Lines that both have.
+std::string CommonLines(const std::string& before, const std::string& after) {
+  std::unordered_set<std::string_view> known;
+  for (const std::string_view line : SplitAt(before, '\n')) known.insert(line);
+  std::string common;
+  for (const std::string_view line : SplitAt(after, '\n')) {
+    if (known.contains(line)) common.append(line) += '\n';
+  }
+  return common;
+}
+
 }  // namespace
 
 native::AddressSpace ReadMaps(std::string_view text, native::Modules& modules) {
@@ -66,34 +95,51 @@ native::AddressSpace ReadMaps(std::string_view text, native::Modules& modules) {
   return space;
 }
 
-bool MappedCode::Read(uint32_t pid, Process& process, int64_t now_ns) {
-  const std::string lines = CodeLines(pid);
-  const size_t hash = std::hash<std::string>()(lines);
-  // One that has ended has none: what was known of it is still right.
-  const bool is_new = !lines.empty() && hash != process.text_hash;
-  process.every_ns = is_new ? kSoonestNs : std::min(process.every_ns * 2, kLatestNs);
-  process.next_ns = now_ns + process.every_ns;
-  if (!is_new) return false;
-  process.text_hash = hash;
-  process.space = ReadMaps(lines, modules_);
-  return true;
+void MappedCode::ReadAfterUnload(uint32_t pid, Process& process) {
+  CodeAt now = LinesNow(pid, unloads_);
+  if (now.lines.empty()) return;  // it has ended: what was known of it is as good as it gets
+  process.lasting = ReadMaps(CommonLines(process.lines, now.lines), modules_);
+  process.unloads = now.unloads;
+  process.lines = std::move(now.lines);
+  process.space = ReadMaps(process.lines, modules_);
+  process.every_ns = kSoonestNs;
 }
 
-const native::AddressSpace& MappedCode::Of(uint32_t pid, int64_t image_ns, int64_t now_ns) {
+const native::AddressSpace& MappedCode::Of(uint32_t pid, int64_t image_ns, uint32_t unloads,
+                                           int64_t now_ns) {
   if (processes_.size() >= kMostProcesses && !processes_.contains(pid)) ForgetOldest();
   Process& process = processes_[pid];
   process.asked_ns = now_ns;
   if (process.image_ns != image_ns) {
-    process = {.image_ns = image_ns, .every_ns = kSoonestNs, .asked_ns = now_ns};
-    Read(pid, process, now_ns);
+    CodeAt now = LinesNow(pid, unloads_);
+    process = {.image_ns = image_ns,
+               .next_ns = now_ns + kSoonestNs,
+               .every_ns = kSoonestNs,
+               .asked_ns = now_ns,
+               .unloads = now.unloads,
+               .lines = std::move(now.lines)};
+    process.space = ReadMaps(process.lines, modules_);
+    process.lasting = process.space;
+  } else if (static_cast<int32_t>(unloads - process.unloads) > 0) {
+    ReadAfterUnload(pid, process);
   }
-  return process.space;
+  return unloads == process.unloads ? process.space : process.lasting;
 }
 
-bool MappedCode::Renew(uint32_t pid, int64_t now_ns) {
+bool MappedCode::Renew(uint32_t pid, uint32_t unloads, int64_t now_ns) {
   const auto found = processes_.find(pid);
   if (found == processes_.end() || now_ns < found->second.next_ns) return false;
-  return Read(pid, found->second, now_ns);
+  Process& process = found->second;
+  if (unloads != process.unloads) return false;
+  CodeAt now = LinesNow(pid, unloads_);
+  // One that has ended has none: what was known of it is still right.
+  const bool is_new = now.unloads == unloads && !now.lines.empty() && now.lines != process.lines;
+  process.every_ns = is_new ? kSoonestNs : std::min(process.every_ns * 2, kLatestNs);
+  process.next_ns = now_ns + process.every_ns;
+  if (!is_new) return false;
+  process.lines = std::move(now.lines);
+  process.space = ReadMaps(process.lines, modules_);
+  return true;
 }
 
 void MappedCode::ForgetOldest() {

@@ -100,13 +100,15 @@ void TimerSampler::AddSample(const TakenSample& taken) {
 // What was mapped since the maps were read is found by reading them again.
 void TimerSampler::AddFrames(const TakenSample& taken, format::CpuSampleRecord& sample) {
   const int64_t now_ns = MonotonicNow();
-  (void)code_.Of(taken.pid, taken.image_ns, now_ns);
-  if (!Walk(taken, sample) && code_.Renew(taken.pid, now_ns)) (void)Walk(taken, sample);
+  (void)code_.Of(taken.pid, taken.image_ns, taken.unloads, now_ns);
+  if (!Walk(taken, sample) && code_.Renew(taken.pid, taken.unloads, now_ns))
+    (void)Walk(taken, sample);
   for (const native::CodePlace& place : places_) frames_.push_back({place});
 }
 
 bool TimerSampler::Walk(const TakenSample& taken, format::CpuSampleRecord& sample) {
-  const native::AddressSpace& space = code_.Of(taken.pid, taken.image_ns, MonotonicNow());
+  const native::AddressSpace& space =
+      code_.Of(taken.pid, taken.image_ns, taken.unloads, MonotonicNow());
   const native::StackCopy stack(taken.stack, taken.registers.values[native::kStackPointer]);
   constexpr auto kLost = static_cast<uint32_t>(native::WalkEnd::kNoTables);
   places_.clear();

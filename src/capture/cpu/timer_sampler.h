@@ -53,7 +53,7 @@ class TimerSampler {
   TimerSlots slots_;
   CpuLog log_;
   native::Modules modules_;
-  MappedCode code_{modules_};
+  MappedCode code_{modules_, slots_.unloads()};
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> samples_;  // of a thread, by pid and tid
   std::vector<native::CodePlace> places_;
   std::vector<StackFrame> frames_;

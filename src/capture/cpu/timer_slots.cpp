@@ -35,6 +35,7 @@ TakenSample Copy(const TimerSample& slot) {
   sample.image_ns = slot.image_ns;
   sample.at_ns = slot.at_ns;
   sample.cpu_ns = slot.cpu_ns;
+  sample.unloads = slot.unloads;
   sample.registers.pc = slot.pc;
   for (size_t i = 0; i < kGivenRegisters; ++i) sample.registers.Set(i, slot.registers[i]);
   const uint32_t bytes = std::min(slot.stack_bytes, format::kTimerStackBytes);

@@ -23,6 +23,7 @@ struct TakenSample {
   int64_t image_ns = 0;
   int64_t at_ns = 0;
   uint64_t cpu_ns = 0;
+  uint32_t unloads = 0;
   native::Registers registers;
   std::vector<uint8_t> stack;
 };
@@ -38,6 +39,7 @@ class TimerSlots {
   std::vector<TakenSample> Take();
 
   uint64_t dropped() const { return page_->dropped.load(); }
+  const std::atomic<uint32_t>& unloads() const { return page_->unloads; }
   uint32_t processes() const { return page_->processes.load(); }
   uint32_t threads_without() const { return page_->threads_without.load(); }
 

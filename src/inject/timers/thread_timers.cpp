@@ -110,6 +110,7 @@ void TakeSample(const mcontext_t& context, int64_t ran_ns) {
   slot->image_ns = g_image_ns;
   slot->at_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   slot->cpu_ns = static_cast<uint64_t>(ran_ns);
+  slot->unloads = g_page->unloads.load(std::memory_order_relaxed);
   CopyRegisters(context, *slot);
   CopyStack(*slot);
   slot->state.store(TimerSample::kFilled, std::memory_order_release);
@@ -251,6 +252,8 @@ void StartThread() {
   // Another thread may have ended it all meanwhile, without seeing this timer.
   if (!g_on.load(std::memory_order_acquire)) EndThread(nullptr);
 }
+
+void CountUnload() { g_page->unloads.fetch_add(1, std::memory_order_seq_cst); }
 
 void CountThreadWithout() { g_page->threads_without.fetch_add(1, std::memory_order_relaxed); }
 

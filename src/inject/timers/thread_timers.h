@@ -22,6 +22,8 @@ bool IsOn();
 void StartThread();
 // A thread begins without a timer.
 void CountThreadWithout();
+// A library is about to be unloaded, or has been.
+void CountUnload();
 // Ends all sampling in this process, and takes back signals that wait for the calling thread.
 void StandAside(const char* why);
 // What the program has set for the signal and believes to be in place.

@@ -1,5 +1,6 @@
 // What stands between the program and the C library while a process samples itself by timers: new
 // threads get one, and whoever wants the timers' signal for itself has it.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -27,6 +28,7 @@ using WaitFunction = int(const sigset_t*, int*);
 using WaitInfoFunction = int(const sigset_t*, siginfo_t*);
 using TimedWaitFunction = int(const sigset_t*, siginfo_t*, const timespec*);
 using SignalfdFunction = int(int, const sigset_t*, int);
+using CloseLibraryFunction = int(void*);
 
 constinit SigactionFunction* g_next_sigaction = nullptr;
 constinit CreateFunction* g_next_create = nullptr;
@@ -41,6 +43,7 @@ constinit WaitFunction* g_next_sigwait = nullptr;
 constinit WaitInfoFunction* g_next_sigwaitinfo = nullptr;
 constinit TimedWaitFunction* g_next_sigtimedwait = nullptr;
 constinit SignalfdFunction* g_next_signalfd = nullptr;
+constinit CloseLibraryFunction* g_next_dlclose = nullptr;
 
 constexpr char kHandled[] =
     "the program handles SIGURG, which the timers of CPU samples use: it is not sampled from there "
@@ -189,4 +192,14 @@ BATCHLIGHT_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const t
 BATCHLIGHT_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
   LeaveTo(set);
   return NextFunction(g_next_signalfd, "signalfd")(descriptor, set, flags);
+}
+
+// Both before and after: samples of the time between may be of either.
+BATCHLIGHT_EXPORT int dlclose(void* library) noexcept {
+  CloseLibraryFunction* next = NextFunction(g_next_dlclose, "dlclose");
+  const bool counts = IsOn();
+  if (counts) CountUnload();
+  const int result = next(library);
+  if (counts) CountUnload();
+  return result;
 }
