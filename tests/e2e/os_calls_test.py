@@ -169,6 +169,26 @@ class Counts(Osrt):
         for name in ("write", "sched_yield"):
             self.assertEqual(ours[1][name] - ours[0].get(name, 0), after[name] - before.get(name, 0), name)
 
+    def uncounted(self):
+        # Each chunk repeats the total of its process.
+        return max([int(r.fields["value"]) for r in dump(self.path("run.batchlight"))
+                    if r.kind == "Counter" and int(r.fields["counter"]) == 19], default=0)
+
+    def test_calls_of_threads_without_a_buffer_are_told(self):
+        self.record(PROGRAM, "crowd", 400, flags=["--buffer-budget=4M"])
+        uncounted = self.uncounted()
+        self.assertGreater(uncounted, 100)
+        # usleep ends when the others have come: of it there may be any number.
+        self.assertGreaterEqual(self.calls()["sched_yield"]["Calls"] + uncounted, 40_000)
+        losses = self.batchlight("table", "losses", "run.batchlight").stdout
+        self.assertIn("calls of the C library that are neither recorded nor counted", losses)
+
+    def test_calls_in_signal_handlers_are_counted_or_told(self):
+        for threshold in (0, 1000):
+            with self.subTest(threshold=threshold):
+                made = int(self.record(PROGRAM, "handler", flags=[f"--osrt-threshold={threshold}"]))
+                self.assertEqual(self.calls()["sched_yield"]["Calls"] + self.uncounted(), made)
+
     def test_the_threshold_moves_calls_between_the_two(self):
         self.record(PROGRAM, "counts", 200, self.path("data.bin"), flags=["--osrt-threshold=0"])
         all_of_them = self.calls()

@@ -394,6 +394,47 @@ void LittleStack() {
   pthread_join(thread, nullptr);
 }
 
+// Threads that all live at once, each with a hundred calls.
+void Crowd(long count) {
+  static std::atomic<long> waiting;
+  waiting = count;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 32768);
+  std::vector<pthread_t> threads(static_cast<size_t>(count));
+  for (pthread_t& thread : threads) {
+    const int error = pthread_create(
+        &thread, &attributes,
+        [](void*) -> void* {
+          for (int i = 0; i < 100; ++i) sched_yield();
+          --waiting;
+          while (waiting > 0) usleep(1000);
+          return nullptr;
+        },
+        nullptr);
+    Require(error == 0, "pthread_create");
+  }
+  for (const pthread_t& thread : threads) pthread_join(thread, nullptr);
+}
+
+// A handler that makes the call that it interrupts. Says how many were made.
+void InHandler() {
+  static volatile long in_handler = 0;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    sched_yield();
+    in_handler = in_handler + 1;
+  };
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval timer = {{0, 50}, {0, 50}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+  long calls = 0;
+  for (; in_handler < 5000; ++calls) sched_yield();
+  const itimerval off = {};
+  setitimer(ITIMER_REAL, &off, nullptr);
+  std::printf("%ld\n", calls + in_handler);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -407,6 +448,8 @@ int main(int count, char** words) {
   if (what == "vfork") Vforks(words[0]);
   if (what == "fork") Forks();
   if (what == "threads") Threads(std::atol(words[2]));
+  if (what == "crowd") Crowd(std::atol(words[2]));
+  if (what == "handler") InHandler();
   if (what == "little-stack") LittleStack();
   std::fflush(stdout);
   return 0;

@@ -60,11 +60,20 @@ ThreadCounts* MapCounts() {
   return counts;
 }
 
+// Neither recorded nor counted.
+[[gnu::cold, gnu::noinline]] void Lose() {
+  if (Collecting() && t_counts != Gone()) AddCounter(format::Counter::kOsCallsUncounted);
+}
+
 // The sum's record in the thread's open chunk; defines it if need be.
 [[gnu::noinline]] OsCallCountRecord* Place(const Guard& guard, OsCall call) {
   ThreadCounts* counts = t_counts != nullptr ? t_counts : MapCounts();
   ThreadStream* stream = counts != nullptr ? ThreadStream::Current(guard) : nullptr;
-  if (stream == nullptr || !stream->Ensure(sizeof(OsCallCountRecord))) return nullptr;
+  if (stream == nullptr) {
+    Lose();
+    return nullptr;
+  }
+  if (!stream->Ensure(sizeof(OsCallCountRecord))) return nullptr;  // which counts it
   if (counts->base_ticks != stream->base_ticks()) {
     std::memset(counts->places, 0, sizeof counts->places);
     counts->base_ticks = stream->base_ticks();
@@ -112,7 +121,8 @@ uint32_t StackOf(const Guard& guard, const OsCallRecord& record, ThreadStream& s
   ThreadStream* stream = ThreadStream::Current(guard);
   const size_t room = sizeof record + (file.bytes != 0 ? StringBytes(file.bytes) : 0) +
                       sizeof(format::OsBacktraceRecord);
-  if (stream == nullptr || !stream->Ensure(room)) return;
+  if (stream == nullptr) return Lose();
+  if (!stream->Ensure(room)) return;  // which counts it
   const uint32_t stack = StackOf(guard, record, *stream, room);
   if (!stream->More(room)) return;
   OsCallRecord whole = record;
@@ -126,7 +136,7 @@ uint32_t StackOf(const Guard& guard, const OsCallRecord& record, ThreadStream& s
 void Done(OsCall call, uint64_t begin, int64_t result) {
   const uint64_t ticks = Since(begin);
   Guard guard;
-  if (!guard) return;
+  if (!guard) return Lose();
   if (IsShort(ticks)) return Count(guard, call, ticks, 0);
   Record(guard, {.ticks = ticks, .call = static_cast<uint32_t>(call), .result = result});
 }
@@ -154,7 +164,7 @@ IoDirection DirectionOf(OsCall call) {
 void DoneIo(OsCall call, uint64_t begin, int64_t result, int64_t bytes, int descriptor) {
   const uint64_t ticks = Since(begin);
   Guard guard;
-  if (!guard) return;
+  if (!guard) return Lose();
   const uint64_t moved = bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
   if (bytes >= 0) AddIo(descriptor, DirectionOf(call), moved, begin, ticks);
   if (IsShort(ticks)) return Count(guard, call, ticks, moved);
@@ -173,7 +183,7 @@ bool WasRead(int64_t result, const char* path) {
 void DonePath(OsCall call, uint64_t begin, int64_t result, const char* path) {
   const uint64_t ticks = Since(begin);
   Guard guard;
-  if (!guard) return;
+  if (!guard) return Lose();
   // Somebody may have closed it without us: close_range, the C library itself.
   if (result >= 0 && result <= INT32_MAX && t_counts != Gone()) {
     ReopenFile(guard, static_cast<int>(result));
@@ -188,7 +198,7 @@ void DoneWait(OsCall call, uint64_t begin, int64_t result, const volatile void* 
               uint32_t holder) {
   const uint64_t ticks = Since(begin);
   Guard guard;
-  if (!guard) return;
+  if (!guard) return Lose();
   if (IsShort(ticks)) return Count(guard, call, ticks, 0);
   Record(guard, {.ticks = ticks,
                  .call = static_cast<uint32_t>(call),
@@ -199,12 +209,13 @@ void DoneWait(OsCall call, uint64_t begin, int64_t result, const volatile void* 
 
 void CountOnly(OsCall call) {
   Guard guard;
-  if (guard) Count(guard, call, 0, 0);
+  if (!guard) return Lose();
+  Count(guard, call, 0, 0);
 }
 
 void Wake(OsCall call, const volatile void* object) {
   Guard guard;
-  if (!guard) return;
+  if (!guard) return Lose();
   Count(guard, call, 0, 0);
   const ThreadStream* stream = t_thread.stream;
   if (stream != nullptr) g_wakes.Wake(object, stream->tid(), Ticks());
