@@ -222,6 +222,15 @@ class WhatProgramsDo(Osrt):
         processes = self.table("processes")
         self.assertEqual(len(processes), 51)
 
+    def test_a_program_without_proc(self):
+        shell = ["unshare", "-m", "/bin/sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
+        if run(*shell, "/bin/true").returncode != 0:
+            self.skipTest("needs a name space of its own")
+        self.record(*shell, PROGRAM, "counts", 200, self.path("data.bin"))
+        self.assertEqual(self.calls()["write"]["Calls"], 200)
+        names = [row["Name"] for row in self.table("processes")]
+        self.assertIn("os_program", names)
+
     def test_a_killed_program_keeps_its_counts(self):
         program = ("import os, signal, time\n"
                    "for i in range(300): os.sched_yield()\n"

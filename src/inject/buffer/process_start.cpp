@@ -1,6 +1,9 @@
 #include "inject/buffer/process_start.h"
 
+#include <sys/auxv.h>
+
 #include <cstdlib>
+#include <cstring>
 
 #include "format/launchers.h"
 #include "format/secrets.h"
@@ -21,6 +24,17 @@ void NoteVariable(const Guard& guard, const char* name) {
   char key[64];
   Text(key, sizeof key).Add("environment.").Add(name);
   Property(guard, key, value);
+}
+
+// Of kPathBytes at most. Without /proc, as it was started.
+size_t ReadExecutable(char* path) {
+  const long bytes = sys::Call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, kPathBytes);
+  if (bytes > 0) return static_cast<size_t>(bytes);
+  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (started == nullptr) return 0;
+  const size_t started_bytes = strnlen(started, kPathBytes);
+  std::memcpy(path, started, started_bytes);
+  return started_bytes;
 }
 
 // Room must have been ensured.
@@ -51,12 +65,10 @@ bool WriteProcessStart(ThreadStream& stream, uint32_t capture_index) {
   auto* scratch = static_cast<char*>(sys::MapMemory(scratch_bytes));
   if (scratch == nullptr) return true;
   char* command = scratch + kPathBytes;
-  const long path_bytes =
-      sys::Call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", scratch, kPathBytes);
+  const size_t executable_bytes = ReadExecutable(scratch);
   size_t command_bytes = sys::ReadFile("/proc/self/cmdline", command, kCommandBytes);
   while (command_bytes > 0 && command[command_bytes - 1] == 0) --command_bytes;
   command_bytes = format::MaskSecrets(command, command_bytes, '\0');
-  const size_t executable_bytes = path_bytes > 0 ? static_cast<size_t>(path_bytes) : 0;
   const bool room =
       stream.Ensure(sizeof(format::ProcessStartRecord) + sizeof(format::ClockSyncRecord) +
                     StringBytes(executable_bytes) + StringBytes(command_bytes));
