@@ -130,6 +130,25 @@ class Usage(unittest.TestCase):
         self.assertGreaterEqual(dump.count("MachineUsage"), 2)
         self.assertGreaterEqual(dump.count("ProcessUsage"), 2)
 
+    def test_programs_that_end_between_two_looks_are_the_program_s(self):
+        """A loop that starts a short program in each step, as `ps` by subprocess."""
+        code = ("import json, resource, subprocess, sys\n"
+                "burn = 'import time\\nwhile time.process_time() < 0.05: pass'\n"
+                "for step in range(40): subprocess.run([sys.executable, '-ISc', burn], check=True)\n"
+                "used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]\n"
+                "print(json.dumps([u.ru_utime + u.ru_stime for u in used]))\n")
+        path = os.path.join(self.folder, "ended.batchlight")
+        done = run(BATCHLIGHT, "profile", "-t", "none", "-o", path, DEBIAN, "-c", code)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        own_s, children_s = json.loads(done.stdout.splitlines()[0])
+        self.assertGreater(children_s, 2)
+        rows = json.loads(run(BATCHLIGHT, "table", "process_usage", "-f", "json", path).stdout)
+        told_s = sum(row["User (ns)"] + row["System (ns)"] for row in rows) / SECOND
+        # What was used before the first look is in none.
+        self.assertAlmostEqual(told_s, own_s + children_s, delta=0.15 * (own_s + children_s) + 0.1)
+        for row in rows:
+            self.assertLessEqual(row["Most Processors"], row["Allowed"] + 0.5)
+
     def test_others_on_the_machine_are_no_part_of_the_program(self):
         """Spinners outside of the run count as others, those inside as the program."""
         spin = "import time\nt = time.time()\nwhile time.time() - t < 60: pass"

@@ -69,8 +69,11 @@ std::vector<ProcessUse> SumProcessUse(const Store& store, TimeSpan within) {
         part.Add(looks.read_bytes, before, row, use.read_bytes);
         part.Add(looks.written_bytes, before, row, use.written_bytes);
         use.looked_ns += part.inside_ns();
-        use.most_processors = std::max(use.most_processors,
-                                       (use.user_ns + use.system_ns - until_ns) / part.inside_ns());
+        double processors = (use.user_ns + use.system_ns - until_ns) / part.inside_ns();
+        // Of a program that it has waited for, all counts at once.
+        if (looks.processors[row] > 0)
+          processors = std::min(processors, double(looks.processors[row]));
+        use.most_processors = std::max(use.most_processors, processors);
       });
   std::vector<ProcessUse> sums;
   for (const auto& [process, use] : uses) sums.push_back(use);

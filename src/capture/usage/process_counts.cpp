@@ -14,7 +14,8 @@ namespace batchlight::capture {
 namespace {
 
 // Of /proc/PID/stat, counted from the word behind the program's name.
-constexpr int kParent = 1, kSystemTicks = 12, kThreads = 17, kResidentPages = 21;
+constexpr int kParent = 1, kSystemTicks = 12, kWaitedUserTicks = 13, kWaitedSystemTicks = 14,
+              kThreads = 17, kResidentPages = 21;
 constexpr int kWords = kResidentPages + 1;
 
 const auto kPageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -50,6 +51,7 @@ bool ProcessCounts::Read(bool again, format::ProcessUsageRecord& usage) {
   std::array<uint64_t, kWords> words{};
   for (uint64_t& word : words) word = TakeNumber(stat);
   parent_ = static_cast<pid_t>(words[kParent]);
+  waited_for_ = {words[kWaitedUserTicks] * TickNs(), words[kWaitedSystemTicks] * TickNs()};
   usage.threads = static_cast<uint32_t>(words[kThreads]);
   usage.resident_bytes = words[kResidentPages] * kPageBytes;
   const bool has_run = ReadTimes(words[kSystemTicks] * TickNs(), usage);

@@ -12,6 +12,11 @@
 
 namespace batchlight::capture {
 
+struct ProcessorTimes {
+  uint64_t user_ns = 0;
+  uint64_t system_ns = 0;
+};
+
 class ProcessCounts {
  public:
   explicit ProcessCounts(pid_t pid);
@@ -23,6 +28,8 @@ class ProcessCounts {
   // Of the last Read().
   const std::string& name() const { return name_; }
   pid_t parent() const { return parent_; }
+  // Of all programs that it has started and waited for, and of theirs.
+  const ProcessorTimes& waited_for() const { return waited_for_; }
 
   // Processes that its first thread has started and that are not waited for yet.
   void AddChildren(std::vector<pid_t>& pids);
@@ -41,6 +48,7 @@ class ProcessCounts {
   KernelFile children_;  // likewise
   std::string name_;
   pid_t parent_ = 0;
+  ProcessorTimes waited_for_;
   // As last told: times never fall.
   uint64_t user_ns_ = 0;
   uint64_t system_ns_ = 0;

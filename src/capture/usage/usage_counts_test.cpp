@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "capture/usage/children_time.h"
 #include "capture/usage/machine_counts.h"
 #include "capture/usage/network_counts.h"
 #include "capture/usage/process_counts.h"
@@ -101,6 +102,31 @@ TEST(ProcessCounts, NeverFall) {
     last = usage;
   }
   EXPECT_GT(last.user_ns + last.system_ns, 0u);
+}
+
+TEST(ProcessCounts, OfProgramsThatItHasWaitedForTheTimeIsTold) {
+  ProcessCounts counts(getpid());
+  format::ProcessUsageRecord usage{};
+  ASSERT_TRUE(counts.Read(true, usage));
+  const ProcessorTimes before = counts.waited_for();
+  { Spinner spinner(200 * kMs); }
+  ASSERT_TRUE(counts.Read(true, usage));
+  const ProcessorTimes after = counts.waited_for();
+  EXPECT_GE(after.user_ns + after.system_ns, before.user_ns + before.system_ns + 150 * kMs);
+}
+
+TEST(ChildrenTime, IsWithoutWhatOtherRecordsTell) {
+  ChildrenTime time;
+  EXPECT_EQ(time.Untold(500), 0u);  // before the first look
+  EXPECT_EQ(time.Untold(700), 200u);
+  time.Told(1000);  // seen to be gone before it was waited for
+  EXPECT_EQ(time.Untold(700), 200u);
+  EXPECT_EQ(time.Untold(1750), 250u);  // of the child itself 50 more than was told
+  EXPECT_EQ(time.Untold(1650), 250u);  // never falls
+  EXPECT_EQ(time.Untold(1850), 350u);
+  time.Told(30);  // looked at shortly before
+  EXPECT_EQ(time.Untold(1900), 370u);
+  EXPECT_EQ(time.all_told_ns(), 1030u);
 }
 
 TEST(ProcessCounts, BytesFromDisksAreThoseOfStorage) {

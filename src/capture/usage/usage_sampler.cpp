@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "capture/loop/clock.h"
@@ -103,23 +104,43 @@ void UsageSampler::FindProcesses(bool again) {
 
 void UsageSampler::LookAtProcesses(bool again, int64_t now_ns) {
   const std::unordered_set<pid_t> speaks(recorded_.begin(), recorded_.end());
+  std::vector<std::pair<Followed*, format::ProcessUsageRecord>> read;
   for (auto place = followed_.begin(); place != followed_.end();) {
     auto& [pid, process] = *place;
     format::ProcessUsageRecord usage;
-    if (process.counts.Read(again || process.last.pid == 0, usage)) {
+    const bool is_first = process.last.pid == 0;
+    if (process.counts.Read(again || is_first, usage)) {
       if (!speaks.contains(pid) && process.written_name != process.counts.name()) {
         process.written_name = process.counts.name();
         log_.AddName(pid, process.counts.parent(), process.written_name, now_ns);
       }
       if (usage.resident_bytes > 0) unreached_.LookAt(pid, process.counts.name(), again);
-      Take(usage, now_ns, process);
+      if (is_first) process.first = {usage.user_ns, usage.system_ns};
+      read.emplace_back(&process, usage);
       ++place;
       continue;
     }
     program_ended_ = program_ended_ || pid == program_;
     unreached_.Forget(pid);
+    TellParent(process);
     place = followed_.erase(place);
   }
+  // Once it is known which are gone: who has waited for them has their time.
+  for (auto& [process, usage] : read) {
+    const ProcessorTimes& waited_for = process->counts.waited_for();
+    usage.user_ns += process->children_user.Untold(waited_for.user_ns);
+    usage.system_ns += process->children_system.Untold(waited_for.system_ns);
+    Take(usage, now_ns, *process);
+  }
+}
+
+void UsageSampler::TellParent(const Followed& process) {
+  const auto parent = followed_.find(process.counts.parent());
+  if (parent == followed_.end() || process.last.pid == 0) return;
+  parent->second.children_user.Told(process.last.user_ns - process.first.user_ns +
+                                    process.children_user.all_told_ns());
+  parent->second.children_system.Told(process.last.system_ns - process.first.system_ns +
+                                      process.children_system.all_told_ns());
 }
 
 // A process that rests tells the same again and again: of that, the first and the last are written.

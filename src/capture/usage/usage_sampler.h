@@ -14,6 +14,7 @@
 #include "capture/loop/event_loop.h"
 #include "capture/loop/look_pace.h"
 #include "capture/recording/process_watch.h"
+#include "capture/usage/children_time.h"
 #include "capture/usage/machine_counts.h"
 #include "capture/usage/network_counts.h"
 #include "capture/usage/process_counts.h"
@@ -51,9 +52,12 @@ class UsageSampler {
   struct Followed {
     explicit Followed(pid_t pid) : counts(pid) {}
     ProcessCounts counts;
-    format::ProcessUsageRecord last{};  // read
-    int64_t unwritten_ns = 0;           // when it was, if it told nothing new
-    std::string written_name;           // of a process that records nothing itself
+    ProcessorTimes first;               // read, since which its records tell its time
+    format::ProcessUsageRecord last{};  // read, and with what its children had
+    ChildrenTime children_user;
+    ChildrenTime children_system;
+    int64_t unwritten_ns = 0;  // when it was, if it told nothing new
+    std::string written_name;  // of a process that records nothing itself
   };
 
   void TimerRang();
@@ -61,6 +65,8 @@ class UsageSampler {
   void FindProcesses(bool again);
   void LookAtProcesses(bool again, int64_t now_ns);
   void Follow(pid_t pid);
+  // It is gone: what its records told.
+  void TellParent(const Followed& process);
   void Take(const format::ProcessUsageRecord& usage, int64_t now_ns, Followed& process);
   void SetTimer(bool on);
 
