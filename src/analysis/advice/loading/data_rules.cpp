@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/loading/loader_workers.h"
+#include "analysis/advice/loading/waited_for.h"
 #include "analysis/advice/package_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
@@ -404,7 +405,9 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
               (wait.has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                             : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
-              code.Sentence(single) + (pinning_counts ? PinningText(batch_bytes, pinning_ns) : ""),
+              code.Sentence(single) + WorkerSentence(run, *main, of_steps) +
+              FileSentence(run, *main, of_steps, exposed_ns) +
+              (pinning_counts ? PinningText(batch_bytes, pinning_ns) : ""),
       .why = single ? "With num_workers=0 loading and computing take turns."
                     : "The workers deliver batches more slowly than training uses them.",
       .gain_ns = gain_ns,

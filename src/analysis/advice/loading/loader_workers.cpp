@@ -183,4 +183,28 @@ BatchesOfWorkers MeasureBatches(const Store& store, const ProcessSteps& main,
   return batches;
 }
 
+WorkerWaitedFor FindWorkerWaitedFor(const Store& store, const ProcessSteps& main,
+                                    const std::vector<ProcessId>& workers) {
+  const CodeSamples samples(store);
+  if (samples.empty() || workers.size() < 2 || main.steps.empty()) return {};
+  const std::vector<TimeSpan> waits = WaitsInLoop(store, main, SpanOfLoop(main.steps).whole);
+  WorkerWaitedFor most;
+  double all_ns = 0, looks = 0, most_ns = 0, made_something = 0;
+  for (const ProcessId worker : workers) {
+    const ThreadId thread = FirstThread(store, worker);
+    if (thread.IsNone()) return {};
+    const InLoader fetch =
+        LookFor(store, samples, thread, waits, "torch/utils/data/_utils/fetch.py", "fetch");
+    looks += double(fetch.looks);
+    made_something += fetch.inside_ns > 0 ? 1 : 0;
+    all_ns += fetch.inside_ns;
+    if (fetch.inside_ns <= most_ns) continue;
+    most_ns = fetch.inside_ns;
+    most.process = worker;
+  }
+  if (looks < kWorkerLooks || all_ns <= 0 || made_something < 2) return {};
+  most.share = most_ns / all_ns;
+  return most.share >= std::max(kOneWorker, 1.5 / made_something) ? most : WorkerWaitedFor();
+}
+
 }  // namespace batchlight::advice

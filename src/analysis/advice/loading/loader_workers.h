@@ -36,4 +36,13 @@ struct BatchesOfWorkers {
 BatchesOfWorkers MeasureBatches(const Store& store, const ProcessSteps& main,
                                 const std::vector<ProcessId>& workers);
 
+// The worker that makes most of what workers make while the loop waits for a batch, by samples of
+// Python. None: none stands out, or it is not known.
+struct WorkerWaitedFor {
+  ProcessId process;
+  double share = 0;  // of what all of them make then
+};
+WorkerWaitedFor FindWorkerWaitedFor(const Store& store, const ProcessSteps& main,
+                                    const std::vector<ProcessId>& workers);
+
 }  // namespace batchlight::advice

@@ -1,13 +1,18 @@
 // What the loop does beside forward, backward, optimizer and loading (breakdown/loop_work.h).
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/package_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/advice/sampled_callers.h"
+#include "analysis/lines/call_lines.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/lines/source_place.h"
+#include "analysis/lines/stack_lines.h"
+#include "analysis/os/lock_waits.h"
 
 namespace batchlight::advice {
 namespace {
@@ -85,16 +90,57 @@ constexpr std::string_view kLookWhatItWaitsFor =
     "time.sleep: a queue.Queue or an Event wakes at once), or hand it to another thread or "
     "process.";
 
+struct LockOwner {
+  std::string seen;   // " For 30 ms of a step it waits for a lock that thread `metrics` had, ..."
+  std::string place;  // "metrics.py:12"
+};
+
+// Who had the lock that the loop waits for (-t osrt); empty: nobody that is known, or not for long.
+LockOwner FindLockOwner(const RunMeasures& run, double exposed_ns) {
+  const Store& store = *run.store;
+  const ProcessSteps& main = *run.steps.Main();
+  const StackLines lines(store);
+  if (store.os_calls.size() == 0 || lines.empty()) return {};
+  const auto line_of = [&](PythonStackId stack) { return lines.Of(stack).frame; };
+  std::map<std::pair<ThreadId, PythonFrameId>, int64_t> owners;  // and where they were meanwhile
+  for (const LockWaits& waits : SumLockWaits(store, PythonStacksOfOsCalls(store), line_of)) {
+    if (waits.thread != main.thread || waits.released_by.IsNone()) continue;
+    owners[{waits.released_by, waits.their_line}] += waits.total_ns;
+  }
+  const auto most =
+      std::max_element(owners.begin(), owners.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == owners.end()) return {};
+  const double waited_ns = double(most->second) / double(main.steps.size());
+  if (waited_ns < kLockOwner * exposed_ns) return {};
+  const auto& [thread, line] = most->first;
+  LockOwner owner{.seen = " For " + TimeOf(waited_ns) +
+                          " of a step it waits for a lock that the thread `" +
+                          std::string(store.Text(store.threads.name[thread.row()])) + "` (TID " +
+                          std::to_string(store.threads.tid[thread.row()]) + ") had"};
+  if (!line.IsNone()) {
+    const PythonFramesRow frame = store.python_frames.Row(line.row());
+    owner.place = std::string(ShortFile(store.Text(frame.file))) + ':' + std::to_string(frame.line);
+    owner.seen += ", which was mostly in " + owner.place + " meanwhile";
+  }
+  owner.seen += '.';
+  return owner;
+}
+
 Finding WaitingPython(const RunMeasures& run, const std::string& names, const std::string& share,
                       double exposed_ns) {
   const OwnPython& python = run.loop_work.python;
   const double runs = double(python.functions.cpu_ns) / double(python.functions.all_ns);
   const std::string hint = HintFor(*run.store, python.functions).text;
+  const LockOwner owner = FindLockOwner(run, exposed_ns);
+  const std::string shorter =
+      owner.place.empty() ? "" : "Hold the lock for less of the work in " + owner.place + ". ";
   return {.title = names + ": the loop waits there for " + share + " of a step",
           .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
-                  names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps.",
+                  names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps." +
+                  owner.seen,
           .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
-          .action = hint.empty() ? std::string(kLookWhatItWaitsFor) : hint,
+          .action = shorter + (hint.empty() ? std::string(kLookWhatItWaitsFor) : hint),
           .gain_ns = exposed_ns * kOwnPythonGain,
           .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
           .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};

@@ -90,6 +90,55 @@ TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
   EXPECT_NEAR(found->gain_ns, 0.95 * 5 * kMs, 0.2 * kMs);
 }
 
+// Another thread has the lock that `send` waits for.
+TEST(LoopRules, WhoHadTheLockIsNamed) {
+  StoreBuilder build;
+  for (const char* function : {"train", "send", "log"}) {
+    build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                        .function = build.Text(function),
+                                        .first_line = 1,
+                                        .line = uint32_t(*function)});
+    build.store().python_stacks.Append(
+        {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
+  }
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId thread = build.Thread(process), logger = build.Thread(process);
+  build.store().threads.tid[logger.row()] = 99;
+  build.store().threads.name[logger.row()] = build.Text("metrics");
+  const auto sample = [&](ThreadId of, int64_t from_ns, size_t stack, int64_t cpu_ns) {
+    build.store().python_samples.Append({.start_ns = from_ns,
+                                         .end_ns = from_ns + 5 * kMs - 2000,
+                                         .thread = of,
+                                         .python_stack = PythonStackId::At(stack),
+                                         .samples = 5,
+                                         .cpu_ns = cpu_ns});
+  };
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs - 1000);
+    build.Operator(thread, "aten::mm", at, at + 5 * kMs);
+    sample(thread, at, 0, 5 * kMs);
+    sample(thread, at + 5 * kMs, 1, kMs / 10);
+    sample(logger, at + 5 * kMs, 2, kMs / 10);
+    build.store().os_calls.Append({.start_ns = at + 5 * kMs - 2000,
+                                   .end_ns = at + 10 * kMs - 2000,
+                                   .thread = thread,
+                                   .name = build.Text("sem_wait"),
+                                   .object = 64,
+                                   .released_by = 99});
+  }
+  const auto findings = BuildOverview(build.Build()).findings;
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(
+      found->seen.find("For 5.00 ms of a step it waits for a lock that the thread `metrics` (TID "
+                       "99) had, which was mostly in train.py:108 meanwhile."),
+      std::string::npos)
+      << found->seen;
+  EXPECT_EQ(found->action.find("Hold the lock for less of the work in train.py:108. Look"), 0u)
+      << found->action;
+}
+
 // The stack of `inner` of `file`, called by the user's `function` in a line of train.py.
 PythonStackId CalledBy(const char* function, uint32_t line, const char* file, const char* inner,
                        StoreBuilder& build) {
