@@ -1,5 +1,6 @@
 #include "inject/nvtx/library_calls.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "inject/rt/control.h"
@@ -30,6 +31,11 @@ size_t PrefixBytes(const char* name, size_t bytes) {
   }
   return at;
 }
+
+// Hashes of names, in which the lowest bit says whether it is a helper; 0: none yet. Names that
+// fall on one place take turns.
+constexpr int kKnownBits = 8;
+constinit std::atomic<uint64_t> g_known[size_t{1} << kKnownBits] = {};
 
 // Copies between host and device, whose names say "set" and "get" as well.
 bool IsTransfer(const char* rest, size_t bytes) {
@@ -75,6 +81,15 @@ bool IsHelperCall(const char* name, size_t bytes) {
     if (Contains(rest, left, part)) return true;
   }
   return false;
+}
+
+bool IsHelperCall(const char* name, size_t bytes, uint64_t hash) {
+  std::atomic<uint64_t>& place = g_known[hash >> (64 - kKnownBits)];
+  const uint64_t known = place.load(std::memory_order_relaxed);
+  if (__builtin_expect(known != 0 && (known | 1) == (hash | 1), 1)) return (known & 1) != 0;
+  const bool is_helper = IsHelperCall(name, bytes);
+  place.store((hash & ~uint64_t{1}) | (is_helper ? 1 : 0), std::memory_order_relaxed);
+  return is_helper;
 }
 
 }  // namespace batchlight::inject::nvtx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "format/library_domains.h"
 
@@ -17,5 +18,7 @@ LibraryTrace TraceOf(format::Library library);
 // Whether a call only makes, fills or reads a handle or descriptor: there are dozens around each
 // call that does something.
 bool IsHelperCall(const char* name, size_t bytes);
+// The same, remembered by `hash`, that of the name's bytes: asked at each call.
+bool IsHelperCall(const char* name, size_t bytes, uint64_t hash);
 
 }  // namespace batchlight::inject::nvtx

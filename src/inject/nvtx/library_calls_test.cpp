@@ -4,10 +4,18 @@
 
 #include <cstring>
 
+#include "inject/rt/text.h"
+
 namespace batchlight::inject::nvtx {
 namespace {
 
-bool IsHelper(const char* name) { return IsHelperCall(name, std::strlen(name)); }
+bool IsHelper(const char* name) {
+  const size_t bytes = std::strlen(name);
+  const bool is_helper = IsHelperCall(name, bytes);
+  const uint64_t hash = HashBytes(name, bytes);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(IsHelperCall(name, bytes, hash), is_helper) << name;
+  return is_helper;
+}
 
 TEST(LibraryCalls, CallsThatDoSomethingAreNoHelpers) {
   for (const char* name : {"cublasGemmEx",

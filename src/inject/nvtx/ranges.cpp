@@ -26,7 +26,7 @@ bool Wanted(const Domain* domain) { return Collecting() && Enabled(domain); }
 
 bool IsLeftOut(const Domain* domain, const Name& message) {
   return domain != nullptr && __builtin_expect(domain->skips_helpers, 0) &&
-         IsHelperCall(message.text, message.bytes);
+         IsHelperCall(message.text, message.bytes, message.hash);
 }
 
 bool RecordPush(const Event& event) {
