@@ -19,6 +19,8 @@ using Kind = LoopEventKind;
 // Fewer are a check before the training, or a model that looks at its own output once more.
 constexpr size_t kLeastRollouts = 3;
 constexpr int64_t kLeastCallsOfRollout = 8;
+// Operators that follow each other so closely do one thing, or by a tenth of what went before.
+constexpr int64_t kNearNs = 2'000'000;
 
 // Calls of one evaluation, with nothing of training between them.
 struct Stretch {
@@ -60,8 +62,12 @@ PartsOfRoots FindParts(const ModuleCallsTable& calls) {
 
 class ThreadEvaluations {
  public:
-  ThreadEvaluations(LoopEvents events, const PartsOfRoots& parts, bool modes_known)
-      : events_(std::move(events.rows)),
+  // `operators`: rows of the thread.
+  ThreadEvaluations(const Store& store, ThreadSpans::Rows operators, LoopEvents events,
+                    const PartsOfRoots& parts, bool modes_known)
+      : store_(store),
+        operators_(operators),
+        events_(std::move(events.rows)),
         losses_(std::move(events.losses)),
         metrics_(std::move(events.metrics)),
         steps_(events.steps),
@@ -88,7 +94,7 @@ class ThreadEvaluations {
         }
       } else if (IsValidation(habit)) {
         for (const size_t i : habit.stretches) {
-          if (IsLongEnough(stretches_[i])) validations.push_back(Extent(stretches_[i]));
+          if (IsLongEnough(stretches_[i])) validations.push_back(WithMetrics(stretches_[i]));
         }
       }
     }
@@ -317,6 +323,29 @@ class ThreadEvaluations {
     return {start_ns, end_ns};
   }
 
+  // What computes a metric of the last call (topk, gather, a confusion matrix) comes behind it,
+  // before the model is told to train again.
+  TimeSpan WithMetrics(const Stretch& stretch) const {
+    TimeSpan span = Extent(stretch);
+    const size_t next = stretch.last + 1;
+    if (next >= events_.size() || events_[next].kind != Kind::kTrainMode) return span;
+    if (events_[FirstOf(stretch)].kind != Kind::kEvalMode) return span;
+    const OperatorCallsTable& operators = store_.operator_calls;
+    const int64_t until_ns = events_[next].start_ns;
+    const auto begin = operators.start_ns.begin();
+    const auto last = begin + operators_.end;
+    auto row = std::lower_bound(begin + operators_.begin, last, events_[stretch.last].end_ns);
+    int64_t end_ns = events_[stretch.last].end_ns;
+    for (; row != last && *row < until_ns; ++row) {
+      if (*row - end_ns > std::max(kNearNs, (end_ns - span.start_ns) / 10)) break;
+      end_ns = std::max(end_ns, std::min(until_ns, operators.end_ns[size_t(row - begin)]));
+    }
+    span.end_ns = std::max(span.end_ns, end_ns);
+    return span;
+  }
+
+  const Store& store_;
+  ThreadSpans::Rows operators_;
   std::vector<LoopEvent> events_;
   std::vector<int64_t> losses_, metrics_;
   uint32_t steps_;
@@ -347,7 +376,8 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
     LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread),
                                           operator_rows.Of(thread));
     if (events.steps == 0) continue;
-    const ThreadEvaluations evaluations(std::move(events), parts, modes_known[process.row()]);
+    const ThreadEvaluations evaluations(store, operator_rows.Of(thread), std::move(events), parts,
+                                        modes_known[process.row()]);
     for (PhaseMark& mark : evaluations.Run()) {
       mark.thread = thread;
       found.push_back(mark);

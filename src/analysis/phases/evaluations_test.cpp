@@ -48,6 +48,12 @@ class Loop {
     build_.Operator(thread_, "aten::item", at_ + 6, at_ + 8);
     at_ += 10;
   }
+  // An operator, and a millisecond until the next thing.
+  void Operate(std::string_view name, int64_t ns) {
+    build_.Operator(thread_, name, at_, at_ + ns);
+    at_ += ns + 1'000'000;
+  }
+  void Pause(int64_t ns) { at_ += ns; }
   void Do(Phase phase, std::string_view name, int64_t ns = 10) {
     build_.Phase(thread_, phase, name, at_, at_ + ns);
     at_ += ns + 2;
@@ -124,6 +130,29 @@ TEST(Validation, BeforeTheFirstStepAndWithoutALoader) {
 }
 
 // DistributedDataParallel(model) learns; the model itself is called for a probe after each step.
+// A method of the model that is not its forward: topk, a mask and gather behind the last module.
+TEST(Validation, LastsToTheOperatorsOfItsMetric) {
+  for (const bool to_train : {true, false}) {
+    Loop loop;
+    std::vector<TimeSpan> expected;
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      for (int i = 0; i < 5; ++i) loop.Train();
+      const int64_t start = loop.now();
+      loop.Eval();
+      loop.Call("Net", "eval, no_grad");
+      const int64_t called = loop.now() - 2;
+      for (const char* name : {"aten::topk", "aten::zeros", "aten::gather"})
+        loop.Operate(name, 400'000);
+      const int64_t measured = loop.now() - 1'000'000;
+      loop.Pause(20'000'000);
+      loop.Operate("aten::randperm", 10);  // of the next epoch
+      if (to_train) loop.TrainMode();
+      expected.push_back({start, to_train ? measured : called});
+    }
+    EXPECT_EQ(loop.Found(), expected) << to_train;
+  }
+}
+
 TEST(Validation, OfTheModelInsideOfAWrapper) {
   Loop loop;
   for (int i = 0; i < 8; ++i) {
