@@ -194,10 +194,10 @@ class UnlearnedWorkFinder {
 
 }  // namespace
 
-UnlearnedWork FindUnlearnedWork(const Store& store, const ProcessSteps& main,
+UnlearnedWork FindUnlearnedWork(const Store& store, const ProcessSteps* main,
                                 const PhaseMarks& marks) {
-  if (main.thread.IsNone() || main.steady.empty()) return {};
-  return UnlearnedWorkFinder(store, main, marks).Find();
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty()) return {};
+  return UnlearnedWorkFinder(store, *main, marks).Find();
 }
 
 }  // namespace batchlight

@@ -29,8 +29,8 @@ struct UnlearnedWork {
   std::vector<PlainWork> plain;     // beside these, by falling time
 };
 
-// Of the training thread.
-UnlearnedWork FindUnlearnedWork(const Store& store, const ProcessSteps& main,
+// Of the training thread; nullptr: there is none.
+UnlearnedWork FindUnlearnedWork(const Store& store, const ProcessSteps* main,
                                 const PhaseMarks& marks);
 
 }  // namespace batchlight

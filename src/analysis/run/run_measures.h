@@ -10,6 +10,7 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/forward/forward_parts.h"
 #include "analysis/forward/seen_operands.h"
+#include "analysis/forward/unlearned_work.h"
 #include "analysis/gpu/cudnn_plans.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/launch_queue.h"
@@ -62,6 +63,7 @@ struct RunMeasures {
   LoopWork loop_work;                       // of the main process
   ForwardParts forward_parts;               // of the main process
   std::vector<SeenOperands> seen_operands;  // of the main process
+  UnlearnedWork unlearned_work;             // of the main process
   PlansOfCudnn cudnn_plans;                 // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;

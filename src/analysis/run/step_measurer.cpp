@@ -98,6 +98,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] {
          run.forward_parts = FindForwardParts(store_, steps.Main(), inputs.marks, links, work);
          run.seen_operands = FindSeenOperands(store_, steps.Main(), links, work);
+         run.unlearned_work = FindUnlearnedWork(store_, steps.Main(), inputs.marks);
        }},
       {Part::kCudnnPlans, [&] { run.cudnn_plans = FindCudnnPlans(store_, steps.Main()); }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},

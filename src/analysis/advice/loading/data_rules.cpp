@@ -250,18 +250,16 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors, const L
                            ": DataLoader(..., " + options + ").";
   // On a machine that is busy with others, workers wait for a processor too.
   const bool is_busy = ProcessorWait(run) >= kBusyForWorkers;
-  if (is_busy && code.hint.text.empty() && !code.names.empty()) {
-    finding->action = "Make " + code.names +
-                      " faster: with operators on whole arrays instead of loops, or once before "
-                      "the loop where it comes out alike for all samples or in every epoch. With "
-                      "processors to spare, l" +
-                      load;
-  } else if (code.hint.text.empty() && !code.names.empty()) {
-    finding->action = "L" + load + " Or make " + code.names +
-                      " faster, with operators on whole arrays instead of loops; what comes out "
-                      "alike in every epoch can be made once, before the loop.";
+  const std::string faster =
+      "ake " + code.names + " faster" +
+      (code.hint.text.empty() ? ", with operators on whole arrays instead of loops; what comes out "
+                                "alike in every epoch can be made once, before the loop."
+                              : ". " + code.hint.text);
+  if (code.hint.text.empty() && !code.names.empty()) {
+    finding->action = is_busy ? "M" + faster + " With processors to spare, l" + load
+                              : "L" + load + " Or m" + faster;
   } else if (!code.hint.text.empty() && (code.hint.before_workers || is_busy)) {
-    finding->action = "Make " + code.names + " faster. " + code.hint.text + "Or l" + load;
+    finding->action = "M" + faster + "Or l" + load;
   } else {
     finding->action = "L" + load + (code.hint.text.empty() ? "" : ' ' + code.hint.text);
   }

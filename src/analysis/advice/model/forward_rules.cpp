@@ -246,7 +246,7 @@ void WorkThatLearnsNothing(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
   if (main == nullptr || step_ns <= 0) return;
-  const UnlearnedWork work = FindUnlearnedWork(*run.store, *main, run.inputs->marks);
+  const UnlearnedWork& work = run.unlearned_work;
   const auto steps = double(std::max<size_t>(1, main->steady.size()));
   const double work_ns = double(work.ns) / steps;
   if (double(work.stretches) < kCallOfEveryStep * steps) return;

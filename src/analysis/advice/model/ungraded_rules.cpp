@@ -5,7 +5,6 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/forward/unlearned_work.h"
 
 namespace batchlight::advice {
 namespace {
@@ -33,8 +32,7 @@ void WorkWithoutGradient(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
   if (main == nullptr || main->steady.empty() || step_ns <= 0 || !run.gpu.empty()) return;
-  const UnlearnedWork work = FindUnlearnedWork(*run.store, *main, run.inputs->marks);
-  for (const PlainWork& plain : work.plain) {
+  for (const PlainWork& plain : run.unlearned_work.plain) {
     if (double(plain.ns) < kUngradedShare * step_ns * double(main->steady.size())) return;
     const std::string path(run.store->Text(plain.module));
     const ModuleRow* const module = ModuleOf(run, path);
