@@ -33,6 +33,8 @@ MODES = {  # None: without the profiler
     "again": None,
     "marks": ("-t", "nvtx", "--pytorch", "none", "--python-sampling", "false"),
     "unsampled": ("--python-sampling", "false"),
+    "stalls": ("--stalls",),
+    "metrics": ("--gpu-metrics-devices", "all"),
 }
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)

@@ -51,13 +51,16 @@ class Tensor:
 
 
 class BridgeCase(unittest.TestCase):
-    """self.module, imported anew for each test; self.said: the properties that it recorded."""
+    """self.module, imported anew for each test; self.said: the properties that it recorded, self.phases: the phases
+    that began."""
     name = ""  # of the module
 
     def setUp(self):
-        self.said = {}
+        self.said, self.phases = {}, []
         native = types.ModuleType("_batchlight_native")
         native.property = self.said.__setitem__
+        native.phase_begin = lambda number, name: self.phases.append((number, name))
+        native.phase_end = lambda: None
         native.__getattr__ = lambda name: None
         self.forget()
         sys.modules["_batchlight_native"] = native

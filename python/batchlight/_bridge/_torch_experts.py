@@ -9,8 +9,6 @@ import weakref
 
 import _batchlight_native as _native
 
-from ._torch_unseen import parameters_of
-
 FEWEST = 4
 MOST_LISTS = 128
 _CHOSEN = ("top_k", "topk", "k", "num_experts_per_tok", "num_experts_per_token", "moe_top_k", "num_selected",
@@ -36,15 +34,13 @@ class Experts:
     def __init__(self):
         self.found = {}  # path of the list -> how many, how many are chosen
 
-    def called(self, lists, module, path, tensor):
-        """`lists`: of the parent's call, by path."""
-        owner, _, number = path.rpartition(".")
-        if owner and number.isdigit() and tensor is not None:
-            size = sum(parameter.numel() for parameter in parameters_of(module))
-            siblings = lists.get(owner)
-            if siblings is None:
-                siblings = lists[owner] = Siblings(module, size, tensor)
-            siblings.add(module, size, tensor, number)
+    def called(self, lists, owner, number, module, size, tensor):
+        """A module of a list: `owner` is the list's path, `size` its parameters' numbers. `lists`: of the parent's
+        call, by path."""
+        siblings = lists.get(owner)
+        if siblings is None:
+            siblings = lists[owner] = Siblings(module, size, tensor)
+        siblings.add(module, size, tensor, number)
 
     def parent_ends(self, lists, parent):
         for path, siblings in lists.items():

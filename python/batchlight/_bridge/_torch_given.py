@@ -22,6 +22,7 @@ MOST_ITEMS = 256     # of a sequence or dict
 MOST_DEPTH = 3       # of these in each other, in what a call is given
 MOST_IN_ALL = 50000  # in one look, however they hold each other
 MOST_PATHS = 64
+SEARCHED = (1, 4, 16, 64)  # calls of one module: a search of all parts of a large model takes milliseconds
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), slice, range)
 _PLAIN_TYPES = frozenset(_PLAIN)
@@ -67,7 +68,7 @@ class Given:
             self.some.add(path)
             return
         calls = self.calls[path] = self.calls.get(path, 0) + 1
-        if calls & (calls - 1) == 0:  # 1, 2, 4: a search of all parts of a large model takes milliseconds
+        if calls in SEARCHED:
             if any(map(self._is_reached_otherwise, parts_of(module))):
                 self.some.add(path)
             elif any(map(self.requires_grad, parameters_of(module))):

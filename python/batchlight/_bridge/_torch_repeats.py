@@ -9,7 +9,8 @@ there no backward may lie in between, and the module may draw no random numbers.
 between calls (a recurrent or spiking state) or leave out numbers at random are none that repeat.
 
 In the same window mixtures of experts are looked for (_torch_experts), and modules that are given no gradient
-(_torch_given).
+(_torch_given). All that takes milliseconds of a large model's call: a phase without length marks each outermost call
+that is looked at, so that its step stands for no others.
 
 Property model.repeats, a line for each module: its calls, how many of them are repeats, its path. What a
 repeat calls in turn is not counted. The window may begin and end between calls with the same input: the first
@@ -30,11 +31,14 @@ from ._torch_unseen import (
     buffers_of, is_followed_by_others, items_of, parameters_of, parts_of, some_of, unseen)
 
 BEFORE = 3            # outermost calls in front of the window
-OUTERMOST_CALLS = 12  # the window's
+OUTERMOST_CALLS = 12  # the window's at most
+UPDATES = 4           # by an optimizer, after which it ends
+LOOK = 22             # of src/format/phases.def
 PRODUCTS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
 MOST_OUTERMOST = 64   # with those of modules without parameters, which are not counted
 MOST_CALLS = 20000    # of all modules, in the window
-MOST_TENSORS = 16     # of a module's parameters, and of its buffers; of a call's arguments
+MOST_TENSORS = 16     # of a call's arguments
+MOST_STATE = 4        # of a module's parameters, and of its buffers: an optimizer's step is counted besides
 MOST_DEPTH = 3        # of what arguments hold
 MOST_LOOKED = 64      # items of all that, until a tensor is found
 MOST_SIGNED = 512     # parts of a signature
@@ -116,6 +120,7 @@ class Watched:
         self.inputs = []      # in order of their first calls
         self.known = {}       # signature -> the latest of these
         self.state = _names_of_state(module)
+        self.size = sum(parameter.numel() for parameter in parameters_of(module))
 
 
 class Call:
@@ -135,6 +140,7 @@ class Window:
         self.in_half = self.in_full = 0  # calls of these on the CPU, by what they return
         self.thread = threading.get_ident()
         self.outermost = self.calls = 0
+        self.ends_at = _torch_progress.updates + UPDATES
         self.modules = {}  # id -> Watched; None: has no parameters
         self.top = None    # the innermost call
         self.repeating = 0  # calls around that have a known signature
@@ -147,11 +153,14 @@ class Window:
         if threading.get_ident() != self.thread:
             return
         self.top, self.repeating, self.looks = None, 0, False
-        if ends:
+        if ends or _torch_progress.updates >= self.ends_at:
             self.close()
         elif _has_parameters(module):
             self.outermost += 1
             self.looks = not is_followed_by_others(self.torch)
+            if self.looks:
+                _native.phase_begin(LOOK, "look at the model")
+                _native.phase_end()
 
     def close(self):
         if self not in watching:  # closed by a call inside of one that ends now
@@ -200,8 +209,11 @@ class Window:
             return None
         call = self.top = Call(watched, self.top)
         if call.below is not None:
-            tensor = next(_tensors_of(self.torch, (arguments, named)), None)
-            self.experts.called(call.below.lists, module, path, tensor)
+            owner, _, number = path.rpartition(".")
+            if owner and number.isdigit():
+                tensor = next(_tensors_of(self.torch, (arguments, named)), None)
+                if tensor is not None:
+                    self.experts.called(call.below.lists, owner, number, module, watched.size, tensor)
         if not self.repeating and not watched.excluded and not self.in_backward():
             self._sign(call, module, arguments, named)
             self.repeating += call.again is not None
@@ -385,7 +397,7 @@ def _names_of_state(module):
 
 
 def _some(entries):
-    return entries[::-(-len(entries) // MOST_TENSORS) or 1]
+    return entries[::-(-len(entries) // MOST_STATE) or 1]
 
 
 def _keeps_tensors(torch, module):

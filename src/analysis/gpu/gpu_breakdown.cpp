@@ -108,6 +108,7 @@ class GpuBreakdowns::Maker {
       case StepKind::kExcluded:
       case StepKind::kPlain:
       case StepKind::kPartlyPlain:
+      case StepKind::kLookedAt:
       case StepKind::kCount:
         return false;
       case StepKind::kCompile:

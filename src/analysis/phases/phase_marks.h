@@ -51,9 +51,10 @@ class PhaseMarks {
 PhaseKind PhaseKindOfCall(Phase phase);  // of a row of phase_calls; kOther: says nothing
 // Whether a row of phase_calls tells of the life of the program rather than of its training loop.
 bool TellsOfLife(Phase phase);
-// Whether it says nothing of a loop: that, or a garbage collection, which comes when it comes.
+// Whether it says nothing of a loop: that, or a garbage collection, which comes when it comes, or
+// what the recorder does itself.
 inline bool IsOutsideOfLoops(Phase phase) {
-  return TellsOfLife(phase) || phase == Phase::kGarbageCollection;
+  return TellsOfLife(phase) || phase == Phase::kGarbageCollection || phase == Phase::kLook;
 }
 
 }  // namespace batchlight

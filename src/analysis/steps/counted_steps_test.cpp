@@ -56,6 +56,38 @@ TEST(CountedSteps, CountersAreSwitchedAroundStepsInARow) {
   }
 }
 
+// Steps of `lengths`, those from 3 to 6 with a look of the recorder.
+std::vector<StepKind> KindsWithLooks(const std::vector<int64_t>& lengths) {
+  testing::StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(100, "train.py"));
+  int64_t at_ns = 0;
+  for (size_t step = 0; step < lengths.size(); ++step) {
+    build.Range(thread, "step", at_ns, at_ns + lengths[step]);
+    if (step >= 3 && step <= 6) {
+      build.Phase(thread, Phase::kLook, "look at the model", at_ns + 1'000, at_ns + 1'000);
+    }
+    at_ns += lengths[step];
+  }
+  const StepSet set = FindSteps(build.Build());
+  std::vector<StepKind> kinds;
+  if (set.Main() == nullptr) return kinds;
+  for (const Step& step : set.Main()->steps) kinds.push_back(step.kind);
+  return kinds;
+}
+
+TEST(CountedSteps, ThoseInWhichTheRecorderLooksAtTheModelStandForNoOthers) {
+  std::vector<int64_t> lengths(20, kStepNs);
+  lengths[0] = 30 * kStepNs;
+  for (size_t step = 3; step <= 6; ++step) lengths[step] = 3 * kStepNs / 2;
+  std::vector<StepKind> expected(20, StepKind::kSteady);
+  expected[0] = StepKind::kWarmUp;
+  for (size_t step = 3; step <= 6; ++step) expected[step] = StepKind::kLookedAt;
+  EXPECT_EQ(KindsWithLooks(lengths), expected);
+  // Of a short run they are most of what there is.
+  EXPECT_EQ(KindsWithLooks(std::vector<int64_t>(9, kStepNs)),
+            std::vector<StepKind>(9, StepKind::kSteady));
+}
+
 TEST(CountedSteps, ThoseWhoseKernelsWereSampledOneAfterTheOther) {
   testing::StoreBuilder build;
   const ProcessId process = build.Process(100, "train.py");

@@ -240,6 +240,29 @@ void NameByCounters(const Store& store, ProcessSteps& process) {
   }
 }
 
+// Looks take milliseconds of a large model's call, early in the program. Their steps stand for no
+// others where enough of these follow.
+void NameByLooks(const Store& store, ProcessSteps& process) {
+  constexpr size_t kLeastOthers = 4;
+  const PhaseCallsTable& calls = store.phase_calls;
+  std::vector<Step>& steps = process.steps;
+  std::vector<size_t> looked;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] != Phase::kLook || calls.thread[row] != process.thread) continue;
+    const size_t i = StepLookup::LastBegun(steps, calls.start_ns[row]);
+    if (i == StepLookup::kNone || calls.start_ns[row] >= steps[i].end_ns) continue;
+    if (steps[i].kind == StepKind::kSteady && (looked.empty() || looked.back() < i)) {
+      looked.push_back(i);
+    }
+  }
+  if (looked.empty()) return;
+  const auto after = static_cast<size_t>(
+      std::count_if(steps.begin() + static_cast<ptrdiff_t>(looked.back()) + 1, steps.end(),
+                    [](const Step& step) { return step.kind == StepKind::kSteady; }));
+  if (after < std::max(kLeastOthers, looked.size())) return;
+  for (const size_t i : looked) steps[i].kind = StepKind::kLookedAt;
+}
+
 // Where no step is steady. Those without detail would make averages of operators wrong.
 void AddAllButExcluded(ProcessSteps& process) {
   const auto add = [&process](bool plain) {
@@ -279,6 +302,7 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
   KeepOrdinaryEpochStarts(process);
   NameByDetail(inputs.store, process);
   NameByCounters(inputs.store, process);
+  NameByLooks(inputs.store, process);
   NameWarmUp(process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {

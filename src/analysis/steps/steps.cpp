@@ -356,6 +356,8 @@ std::string_view StepKindName(StepKind kind) {
       return "partly without detail";
     case StepKind::kCounted:
       return "counters read";
+    case StepKind::kLookedAt:
+      return "looked at";
     case StepKind::kCount:
       break;
   }

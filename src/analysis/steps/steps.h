@@ -53,6 +53,7 @@ enum class StepKind : uint8_t {
   kPlain,         // recorded without detail: only where it begins and ends (step_detail.h)
   kPartlyPlain,   // part of it is such
   kCounted,       // hardware counters were switched on or off, or read kernel by kernel
+  kLookedAt,      // the recorder looked at calls of its model, which takes time
   kCount
 };
 
