@@ -107,6 +107,19 @@ class Recording(unittest.TestCase):
                     start = base + record.delta - GPU_TIME_BIAS
                     self.assertTrue(begin <= start <= end, (begin, start, end))
 
+    def test_clocks_are_read_when_their_chunk_is_there(self):
+        """Also where the record is the first of a chunk, as at the begin of a window."""
+        run = Run("launches=100", "captures=3", state=0, trigger=2)
+        sync = run.records("ClockSync")[0]
+        apart = sync.realtime_ns - sync.monotonic_ns
+        clocks = run.records("GpuClock")
+        self.assertGreaterEqual(len(clocks), 3)
+        for clock in clocks:
+            chunk = clock.chunk
+            read_ns = chunk.base_monotonic_ns + clock.delta * 1e9 / chunk.ticks_per_second
+            self.assertGreater(clock.delta, 0)
+            self.assertLess(abs(clock.cupti_ns - apart - read_ns), 10_000 + 2 * clock.uncertainty_ns)  # a chunk takes more
+
     def test_every_kind(self):
         run = Run("launches=10", "every_kind=1",
                   extra="cuda.memory_usage=1\ncuda.event_trace=1\ncuda.um_cpu_page_faults=1\n"

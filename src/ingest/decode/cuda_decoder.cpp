@@ -327,6 +327,9 @@ void CudaDecoder::TakeGraphNode(const RecordView& view) {
 
 void CudaDecoder::TakeClock(const RecordView& view) {
   const auto record = view.As<format::GpuClockRecord>();
+  // A chunk's first instant is the recorder's reading of the clocks for its header. Recorders of
+  // before read this pair earlier than the chunk that they made for it, by up to 140 us.
+  if (view.ticks == 0) return;
   context_.fragment.gpu_clocks.push_back(
       {context_.process, context_.Time(view.ticks), record.cupti_ns, record.uncertainty_ns});
 }

@@ -29,15 +29,17 @@ Reading ReadBoth(const Library& library) {
 }  // namespace
 
 void WriteClockPair(const Library& library) {
+  Guard guard;
+  if (!guard) return;
+  ThreadStream* stream = ThreadStream::Current(guard);
+  // Before the clocks are read: a chunk that is made for the record begins after them otherwise,
+  // and none of its records can be earlier.
+  if (stream == nullptr || !stream->Ensure(sizeof(format::GpuClockRecord))) return;
   const Reading reading = ReadBoth(library);
   if (reading.cupti_ns == 0) return;
   const uint64_t ticks_per_second = TicksPerSecond(ReadClockPair());
   const uint64_t uncertainty_ns =
       ticks_per_second != 0 ? reading.width * 500'000'000 / ticks_per_second : 0;
-  Guard guard;
-  if (!guard) return;
-  ThreadStream* stream = ThreadStream::Current(guard);
-  if (stream == nullptr || !stream->Ensure(sizeof(format::GpuClockRecord))) return;
   stream->WriteAt(
       format::GpuClockRecord{.cupti_ns = static_cast<int64_t>(reading.cupti_ns),
                              .uncertainty_ns = static_cast<uint32_t>(
