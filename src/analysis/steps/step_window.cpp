@@ -240,10 +240,10 @@ void NameByCounters(const Store& store, ProcessSteps& process) {
   }
 }
 
-// Looks take milliseconds of a large model's call, early in the program. Their steps stand for no
-// others where enough of these follow.
+// Looks take milliseconds of a large model's call. Their steps stand for no others where there are
+// as many others.
 void NameByLooks(const Store& store, ProcessSteps& process) {
-  constexpr size_t kLeastOthers = 4;
+  constexpr size_t kLeastOthers = 3;
   const PhaseCallsTable& calls = store.phase_calls;
   std::vector<Step>& steps = process.steps;
   std::vector<size_t> looked;
@@ -255,11 +255,8 @@ void NameByLooks(const Store& store, ProcessSteps& process) {
       looked.push_back(i);
     }
   }
-  if (looked.empty()) return;
-  const auto after = static_cast<size_t>(
-      std::count_if(steps.begin() + static_cast<ptrdiff_t>(looked.back()) + 1, steps.end(),
-                    [](const Step& step) { return step.kind == StepKind::kSteady; }));
-  if (after < std::max(kLeastOthers, looked.size())) return;
+  const size_t steady = SteadyDurations(process).size();
+  if (steady < looked.size() + std::max(kLeastOthers, looked.size())) return;
   for (const size_t i : looked) steps[i].kind = StepKind::kLookedAt;
 }
 
@@ -302,8 +299,8 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
   KeepOrdinaryEpochStarts(process);
   NameByDetail(inputs.store, process);
   NameByCounters(inputs.store, process);
-  NameByLooks(inputs.store, process);
   NameWarmUp(process);
+  NameByLooks(inputs.store, process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {
       process.steady.push_back(static_cast<uint32_t>(i));
