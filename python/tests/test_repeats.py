@@ -296,6 +296,35 @@ class Repeats(BridgeCase):
             self.forget_all()
             self.assertIsNone(self.mix(others, lambda x: x, top_k=2))
 
+    def test_cells_that_feed_on_their_own_output(self):
+        class Node:
+            def __init__(self, *before):
+                self.next_functions = [(node, 0) for node in before]
+
+        class LSTMCell(Module):
+            def forward(self, x):
+                made = Versioned(x.array + 1)
+                made.grad_fn = Node(getattr(x, "grad_fn", None))
+                return made, made
+
+        for feeds_back in (True, False):
+            self.forget_all()
+            cell, net = LSTMCell(), Module()
+
+            def forward(x, cell=cell, feeds_back=feeds_back):
+                for _ in range(4):
+                    given = Versioned(x.array)
+                    given.grad_fn = Node(Node(x.grad_fn) if feeds_back else None)
+                    x, _ = self.call(cell, "cell", given)
+                return x
+
+            for step in range(10):
+                first = Versioned(numpy.full((4, 100), step))
+                first.grad_fn = Node()
+                self.call(net, "Net", first, forward=forward)
+                self.progress.update_begins()
+            self.assertEqual(self.said.get("model.cells_fed_back"), "cell" if feeds_back else None)
+
     def test_modules_without_parameters_are_not_looked_at_for_ever(self):
         loss, x = Loss(), Versioned(numpy.ones(3))
         for _ in range(self.module.MOST_OUTERMOST + 1):

@@ -8,8 +8,9 @@ a repeat if, on the CPU, some hundred numbers of both outputs are the same ones.
 there no backward may lie in between, and the module may draw no random numbers. Modules that keep tensors
 between calls (a recurrent or spiking state) or leave out numbers at random are none that repeat.
 
-In the same window mixtures of experts are looked for (_torch_experts), and modules that are given no gradient
-(_torch_given). All that takes milliseconds of a large model's call: a phase without length marks each outermost call
+In the same window mixtures of experts are looked for (_torch_experts), modules that are given no gradient
+(_torch_given), and cells of recurrent networks that feed on their own output (property model.cells_fed_back, a path a
+line). All that takes milliseconds of a large model's call: a phase without length marks each outermost call
 that is looked at, so that its step stands for no others.
 
 Property model.repeats, a line for each module: its calls, how many of them are repeats, its path. What a
@@ -40,6 +41,8 @@ MOST_CALLS = 20000    # of all modules, in the window
 MOST_TENSORS = 16     # of a call's arguments
 MOST_STATE = 4        # of a module's parameters, and of its buffers: an optimizer's step is counted besides
 MOST_DEPTH = 3        # of what arguments hold
+CELLS = ("LSTMCell", "GRUCell", "RNNCell")
+MOST_NODES = 256      # of autograd's graph, from a cell's input on
 MOST_LOOKED = 64      # items of all that, until a tensor is found
 MOST_SIGNED = 512     # parts of a signature
 SAMPLED = 256         # numbers of an output
@@ -121,6 +124,8 @@ class Watched:
         self.known = {}       # signature -> the latest of these
         self.state = _names_of_state(module)
         self.size = sum(parameter.numel() for parameter in parameters_of(module))
+        self.is_cell = type(module).__name__ in CELLS
+        self.made = None      # of a cell: weak reference to its last output
 
 
 class Call:
@@ -145,6 +150,7 @@ class Window:
         self.top = None    # the innermost call
         self.repeating = 0  # calls around that have a known signature
         self.experts, self.given = Experts(), Given(torch)
+        self.fed_back = set()  # paths of cells
         self.looks = False  # in an outermost call that is to be looked at
         self.half = False   # it was said that modules return 16-bit numbers on the CPU
         self.in_backward = _torch_progress.inside_backward(torch)
@@ -167,6 +173,8 @@ class Window:
             return
         self.experts.say()
         self.given.say()
+        if self.fed_back:
+            _native.property("model.cells_fed_back", "\n".join(sorted(self.fed_back)))
         told = sorted(self._found(), reverse=True)[:MOST_TOLD]
         stop()
         if told:
@@ -207,6 +215,10 @@ class Window:
         watched = self._watched(module, path)
         if watched is None:
             return None
+        if watched.is_cell and watched.made is not None and arguments:
+            made = watched.made()
+            if made is not None and _leads_to(arguments[0], made):
+                self.fed_back.add(path)
         call = self.top = Call(watched, self.top)
         if call.below is not None:
             owner, _, number = path.rpartition(".")
@@ -237,6 +249,9 @@ class Window:
         self.top = call.below
         if not self.half and type(output) is self.torch.Tensor:
             self._look_at_type(call.watched.reference(), output)
+        if call.watched.is_cell:
+            made = next(_tensors_of(self.torch, output), None)
+            call.watched.made = None if made is None else weakref.ref(made)
         if call.lists:
             self.experts.parent_ends(call.lists, call.watched.reference())
         if call.signature is not None:
@@ -413,6 +428,22 @@ def _keeps_tensors(torch, module):
                         registered = {id(buffer) for buffer in buffers_of(module)}
                     if id(item) not in registered:
                         return True
+    return False
+
+
+def _leads_to(tensor, made):
+    """Whether autograd knows that `tensor` was computed from `made`."""
+    target, first = getattr(made, "grad_fn", None), getattr(tensor, "grad_fn", None)
+    if target is None or first is None:
+        return False
+    seen, left = set(), [first]
+    while left and len(seen) < MOST_NODES:
+        node = left.pop()
+        if node is target:
+            return True
+        if node is not None and node not in seen:
+            seen.add(node)
+            left.extend(function for function, _ in node.next_functions)
     return False
 
 

@@ -502,9 +502,11 @@ TEST(RecomputedForward, OnAGpuGainsWhatItsWorkTakesAsFarAsTheCpuIsSpared) {
 }
 
 // A network that calls its cell for each of `times` time steps.
-RunOverview Recurrent(Store& store, int times) {
+RunOverview Recurrent(Store& store, int times, std::string_view fed_back = "") {
   StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId thread = build.Thread(process);
+  if (!fed_back.empty()) build.Property("model.cells_fed_back", fed_back, process);
   build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
   int64_t at = kMs;
   for (int i = 0; i < 30; ++i, at += 60 * kMs) {
@@ -529,6 +531,8 @@ TEST(CellsInALoop, AreNamedFromManyCallsInAForwardOn) {
       << finding->title;
   EXPECT_NE(finding->action.find("nn.LSTM"), std::string::npos);
   EXPECT_EQ(FindRule(Recurrent(few, 4).findings, "cells-in-a-loop"), nullptr);
+  Store fed_back;  // what a step gives is part of the next one's input
+  EXPECT_EQ(FindRule(Recurrent(fed_back, 30, "other\ncell").findings, "cells-in-a-loop"), nullptr);
 }
 
 // The same of a loop that calls the whole network for each, and its loss.

@@ -6,6 +6,7 @@
 #include "analysis/advice/module_callers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
+#include "base/split.h"
 
 namespace batchlight::advice {
 namespace {
@@ -35,6 +36,15 @@ double CalledForEachTimeStepNs(const RunMeasures& run, double least_calls) {
   return ns;
 }
 
+// Whether the bridge saw that a cell's input is made from what it gave before: no layer can take
+// the place of its loop.
+bool FeedsOnItsOutput(const RunMeasures& run, std::string_view path) {
+  for (std::string_view told = TrainingProperty(run, "model.cells_fed_back"); !told.empty();) {
+    if (TakeLine(told) == path) return true;
+  }
+  return false;
+}
+
 Cells CellsInLoops(const RunMeasures& run) {
   Cells cells;
   const ProcessSteps* main = run.steps.Main();
@@ -48,6 +58,7 @@ Cells CellsInLoops(const RunMeasures& run) {
     const double callers =
         row.parent < 0 ? 1 : run.modules.rows[static_cast<size_t>(row.parent)].calls_per_step;
     if (row.calls_per_step < kCellCalls * std::clamp(callers, 1.0, backwards)) continue;
+    if (FeedsOnItsOutput(run, row.path)) continue;
     if (cells.most == nullptr || TotalNs(row) > TotalNs(*cells.most)) cells.most = &row;
     cells.per_step_ns += TotalNs(row);
     cells.calls_per_step += row.calls_per_step;
