@@ -90,6 +90,10 @@ std::string ActionFor(const Optimizer& optimizer) {
          "which makes the CPU wait.";
 }
 
+bool IsFusedUpdate(std::string_view operator_name) {
+  return operator_name.starts_with("aten::_fused_");
+}
+
 // Of a function of the program's own that runs inside optimizer.step(): a hook's.
 double OwnCodeInOptimizerNs(const RunMeasures& run) {
   const HotFunction& hot = run.loop_work.hot;
@@ -139,6 +143,17 @@ std::optional<ManyKernels> FindManyKernels(const RunMeasures& run) {
                           .time = time};
   if (found.launches <= kOptimizerKernels || found.ns <= 0) return std::nullopt;
   return found;
+}
+
+// Then one group's kernel is all that it launches, and what else its phase does is a callback's or a
+// hook's.
+bool IsFused(const RunMeasures& run) {
+  const OperatorCallsTable& calls = run.store->operator_calls;
+  bool is_fused = false;
+  VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
+    is_fused = is_fused || IsFusedUpdate(run.store->Text(calls.name[row]));
+  });
+  return is_fused;
 }
 
 // What of the optimizer's time on the CPU the GPU waits for.
@@ -203,7 +218,7 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   const Optimizer used = OptimizerOf(run);
   if (GroupsOf(run, used).merge()) return;  // it makes its kernels for each group
   const std::optional<ManyKernels> many = FindManyKernels(run);
-  if (!many) return;
+  if (!many || IsFused(run)) return;
   const OptimizerGain gain = GainOfFusing(run, many->ns, many->waits, many->time.steps);
   const bool waits_often = many->waits >= kOptimizerWaits;
   findings->push_back(
@@ -234,7 +249,7 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   int64_t inside_ns = 0, until_ns = INT64_MIN;
   const PhaseTime phase = VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
     const std::string_view name = store.Text(calls.name[row]);
-    is_fused = is_fused || name.starts_with("aten::_fused_");
+    is_fused = is_fused || IsFusedUpdate(name);
     operators += !name.starts_with("aten::_f");  // _foreach_, _fused_
     if (calls.scope[row] == OperatorScope::kUser || calls.start_ns[row] < until_ns) return;
     until_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]);

@@ -67,7 +67,8 @@ TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {
 
 // 150 kernels of 2 us in the optimizer's 4 of 10 ms, and as many waits where it `waits`; the
 // model's kernel before it takes 3 ms.
-std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_view groups = "") {
+std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_view groups = "",
+                              bool fused = false) {
   StoreBuilder build;
   if (!groups.empty()) build.Property("optimizer.groups." + std::string(optimizer), groups);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
@@ -79,6 +80,9 @@ std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_vie
       const int64_t start = at + 5 * kMs + k * 20'000;
       build.Kernel(thread, "vectorized_elementwise_kernel", start, start + 4000, start + 6000);
       if (waits) build.ApiCall(thread, "cudaStreamSynchronize", start + 8000, start + 9000);
+    }
+    if (fused) {
+      build.Operator(thread, "aten::_fused_adamw_", at + 8 * kMs, at + 8 * kMs + 50'000);
     }
     build.Kernel(thread, "nvjet_hsh_128", at + kMs, at + 2 * kMs, at + 5 * kMs);
   }
@@ -100,6 +104,14 @@ TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
   EXPECT_EQ(own.action.find("Write the update of LARS for all parameters at once"), 0u)
       << own.action;
   EXPECT_TRUE(own.patch.diff.empty());
+}
+
+// A callback that runs within its step launches for each parameter.
+TEST(OptimizerRules, AFusedOneIsNotToldToFuseOnAGpu) {
+  const std::vector<Finding> findings = AllOnGpu("Optimizer.step#AdamW.step", true, "", true);
+  EXPECT_EQ(testing::FindRule(findings, "unfused-optimizer"), nullptr);
+  const std::vector<Finding> groups = AllOnGpu("Optimizer.step#Adam.step", false, "161 2", true);
+  EXPECT_NE(testing::FindRule(groups, "optimizer-groups"), nullptr);
 }
 
 // What recording adds to 350 operators a step makes the gain of a graph uncertain, and a graph is
