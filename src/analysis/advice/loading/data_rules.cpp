@@ -356,7 +356,9 @@ bool AdviseNoWorkers(const RunMeasures& run, const ProcessSteps& main,
                      "each waits until the other is given a processor") +
                  (ProcessorWait(run) > 0 ? "; all of these are in use." : ".");
   finding->action =
-      "Load in the training process: DataLoader(..., num_workers=0). Samples as cheap as these "
+      "Load in the training process: DataLoader(..., num_workers=0), without persistent_workers "
+      "and "
+      "prefetch_factor, which need workers. Samples as cheap as these "
       "need no workers, and faster or more workers do not help.";
   const double pinning_ns = PinnedBytesPerStep(run) / kPinningRate;  // by the loop itself then
   finding->gain_ns = std::max(0.0, taking_ns - batches.making_ns - pinning_ns) * kDataWaitGain;

@@ -145,8 +145,8 @@ std::optional<ManyKernels> FindManyKernels(const RunMeasures& run) {
   return found;
 }
 
-// Then one group's kernel is all that it launches, and what else its phase does is a callback's or a
-// hook's.
+// Then one group's kernel is all that it launches, and what else its phase does is a callback's or
+// a hook's.
 bool IsFused(const RunMeasures& run) {
   const OperatorCallsTable& calls = run.store->operator_calls;
   bool is_fused = false;
