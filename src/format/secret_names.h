@@ -101,14 +101,15 @@ inline bool EndsSecret(std::string_view last, std::string_view before) {
 
 // Whether values of a variable, flag or field of this name are secret.
 inline bool IsSecretName(std::string_view name) {
-  bool of_model = false, of_access = false, key = false, tokens = false;
+  bool of_model = false, of_access = false, key = false, tokens = false, is_variable = true;
   std::string_view last, before;
   for (std::string_view rest = name;;) {
     const std::string_view word = secrets::NextWord(rest);
     if (word.empty()) break;
     before = last;
     last = word;
-    of_model |= secrets::IsOneOf(word, secrets::kOfModels);
+    // ID_TOKEN is a secret, pad_token_id none.
+    of_model |= secrets::IsOneOf(word, secrets::kOfModels) && (key || !secrets::Is(word, "ID"));
     of_access |= secrets::IsOneOf(word, secrets::kOfAccess);
     const size_t token = secrets::Find(word, "TOKEN");
     // TOKENIZERS_PARALLELISM and --tokenizer are in every other program.
@@ -121,8 +122,12 @@ inline bool IsSecretName(std::string_view name) {
   for (const std::string_view part : {"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}) {
     if (secrets::Find(name, part) < name.size()) return true;
   }
+  // Of variables (INPUT_GITHUB_TOKEN, VISION_KEY) the last word says it, whatever is before.
+  for (const char c : name) is_variable &= !secrets::IsLower(c) && c != '-';
+  const bool ends_so = secrets::IsKey(last) || secrets::Is(last, "TOKEN") ||
+                       (secrets::Is(last, "TOKENS") && !of_model);
   return secrets::EndsSecret(last, before) || (key && (of_access || !of_model)) ||
-         (tokens && of_access);
+         (tokens && of_access) || (is_variable && ends_so);
 }
 
 }  // namespace batchlight::format

@@ -35,7 +35,8 @@ class CommandMask {
           found == nullptr ? bytes : static_cast<size_t>(static_cast<const char*>(found) - text_);
       const bool is_flag = end > begin && text_[begin] == '-';
       // sh -c, python -c
-      const bool script_follows = is_flag && text_[begin + 1] != '-' && text_[end - 1] == 'c';
+      const bool script_follows =
+          is_flag && end > begin + 1 && text_[begin + 1] != '-' && text_[end - 1] == 'c';
       kept_ = begin;
       if (mask_next && end > begin && !is_flag) {
         Mask(begin, end);

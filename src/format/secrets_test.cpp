@@ -24,7 +24,9 @@ TEST(IsSecretName, IsSoByItsParts) {
       "db.password DB_PASSWD apiKey accessToken APIKEY HF_TOKEN_2 SSHPASS DB_PASS --pass "
       "MYSQL_PWD GITHUB_PAT Authorization Proxy-Authorization X-Api-Key Cookie --auth _auth "
       "NEXT_AUTH_TOKEN API_TOKENS AccountKey --key PRIVATE_KEY_DATA "
-      "GOOGLE_APPLICATION_CREDENTIALS --model-api-key";
+      "GOOGLE_APPLICATION_CREDENTIALS --model-api-key VAULT_ID_TOKEN id_token "
+      "ACTIONS_ID_TOKEN_REQUEST_TOKEN INPUT_GITHUB_TOKEN VISION_KEY COSMOS_PRIMARY_KEY GROUP_TOKEN "
+      "LABEL_STUDIO_TOKEN DATASET_TOKEN MODEL_TOKEN GITHUB_TOKENS";
   for (const std::string& name : WordsOf(secret)) EXPECT_TRUE(IsSecretName(name)) << name;
   const std::string open =
       "PATH RANK TOKENIZERS_PARALLELISM --tokenizer --tokenizer-name PWD OLDPWD --num-tokens "
@@ -32,7 +34,8 @@ TEST(IsSecretName, IsSoByItsParts) {
       "pad_token_id --mask-token --token-dropout --tokens-per-batch --keypoints --keyboard "
       "--monkey --keyframe-rate num_key_value_heads --key-dim --sort-key --image_key --text-key "
       "keyword --two-pass forward_pass --bypass --compass --author --authors AUTH_TYPE "
-      "SSH_AUTH_SOCK --use-auth --password-stdin --token-file --passes TOKEN_URL";
+      "SSH_AUTH_SOCK --use-auth --password-stdin --token-file --passes TOKEN_URL MAX_TOKENS "
+      "NUM_INPUT_TOKENS";
   for (const std::string& name : WordsOf(open)) EXPECT_FALSE(IsSecretName(name)) << name;
   EXPECT_FALSE(IsSecretName(""));
 }

@@ -149,6 +149,19 @@ class Usage(unittest.TestCase):
         for row in rows:
             self.assertLessEqual(row["Most Processors"], row["Allowed"] + 0.5)
 
+    def test_a_script_that_ends_with_its_program_has_its_time_once(self):
+        code = ("import os, time\n"
+                "while time.process_time() < 2: pass\n"
+                "print(sum(os.times()[:2]))\n")
+        path = os.path.join(self.folder, "levels.batchlight")
+        done = run(BATCHLIGHT, "profile", "-t", "none", "-o", path, "sh", "-c",
+                   '(sh -c "$0 -ISc \'$1\'; true"; true); sleep 1', DEBIAN, code)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        used_s = float(done.stdout.splitlines()[0])
+        rows = json.loads(run(BATCHLIGHT, "table", "process_usage", "-f", "json", path).stdout)
+        told_s = sum(row["User (ns)"] + row["System (ns)"] for row in rows) / SECOND
+        self.assertAlmostEqual(told_s, used_s, delta=0.5)
+
     def test_others_on_the_machine_are_no_part_of_the_program(self):
         """Spinners outside of the run count as others, those inside as the program."""
         spin = "import time\nt = time.time()\nwhile time.time() - t < 60: pass"

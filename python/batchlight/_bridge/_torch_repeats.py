@@ -39,10 +39,12 @@ PRODUCTS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTran
 MOST_OUTERMOST = 64   # with those of modules without parameters, which are not counted
 MOST_CALLS = 20000    # of all modules, in the window
 MOST_TENSORS = 16     # of a call's arguments
-MOST_STATE = 4        # of a module's parameters, and of its buffers: an optimizer's step is counted besides
+MOST_LEARNED = 4      # of a module's parameters: an optimizer's step is counted besides
+MOST_KEPT = 16        # of its buffers
 MOST_DEPTH = 3        # of what arguments hold
 CELLS = ("LSTMCell", "GRUCell", "RNNCell")
-MOST_NODES = 256      # of autograd's graph, from a cell's input on
+MOST_NODES = 64       # of autograd's graph, from a cell's input on: what it was given last lies within a few
+MOST_TRACED = 16      # calls of a cell that were traced back in vain
 MOST_LOOKED = 64      # items of all that, until a tensor is found
 MOST_SIGNED = 512     # parts of a signature
 SAMPLED = 256         # numbers of an output
@@ -126,6 +128,7 @@ class Watched:
         self.size = sum(parameter.numel() for parameter in parameters_of(module))
         self.is_cell = type(module).__name__ in CELLS
         self.made = None      # of a cell: weak reference to its last output
+        self.traces_left = MOST_TRACED
 
 
 class Call:
@@ -217,8 +220,10 @@ class Window:
             return None
         if watched.is_cell and watched.made is not None and arguments:
             made = watched.made()
-            if made is not None and _leads_to(arguments[0], made):
-                self.fed_back.add(path)
+            if made is not None and watched.traces_left and path not in self.fed_back:
+                watched.traces_left -= 1
+                if _leads_to(arguments[0], made):
+                    self.fed_back.add(path)
         call = self.top = Call(watched, self.top)
         if call.below is not None:
             owner, _, number = path.rpartition(".")
@@ -408,11 +413,11 @@ def _names_of_state(module):
         if "Norm" not in name or "Spectral" in name:
             kept += [(reference, "_buffers", name) for name in own["_buffers"]]
     trained = [entry for entry in learned if vars(entry[0]())["_parameters"][entry[2]].requires_grad]
-    return _some(trained or learned) + _some(kept)
+    return _some(trained or learned, MOST_LEARNED) + _some(kept, MOST_KEPT)
 
 
-def _some(entries):
-    return entries[::-(-len(entries) // MOST_STATE) or 1]
+def _some(entries, most):
+    return entries[::-(-len(entries) // most) or 1]
 
 
 def _keeps_tensors(torch, module):
@@ -432,18 +437,18 @@ def _keeps_tensors(torch, module):
 
 
 def _leads_to(tensor, made):
-    """Whether autograd knows that `tensor` was computed from `made`."""
+    """Whether autograd knows that `tensor` was computed from `made`, nearest first. A node may be the program's own."""
     target, first = getattr(made, "grad_fn", None), getattr(tensor, "grad_fn", None)
     if target is None or first is None:
         return False
-    seen, left = set(), [first]
-    while left and len(seen) < MOST_NODES:
-        node = left.pop()
+    seen, nodes = {id(first)}, [first]
+    for node in nodes:  # grows
         if node is target:
             return True
-        if node is not None and node not in seen:
-            seen.add(node)
-            left.extend(function for function, _ in node.next_functions)
+        for function, _ in node.next_functions:
+            if function is not None and id(function) not in seen and len(nodes) < MOST_NODES:
+                seen.add(id(function))
+                nodes.append(function)
     return False
 
 

@@ -69,9 +69,8 @@ class Learning {
 // program's own (a callback before the step, a hook, a closure).
 bool HasFusedOptimizer(const Store& store, ThreadId thread) {
   const OperatorCallsTable& calls = store.operator_calls;
-  constexpr std::string_view kFused = "aten::_fused_";
   for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.thread[row] == thread && store.Text(calls.name[row]).starts_with(kFused)) return true;
+    if (calls.thread[row] == thread && IsFusedUpdate(store.Text(calls.name[row]))) return true;
   }
   return false;
 }

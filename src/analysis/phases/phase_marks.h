@@ -57,4 +57,10 @@ inline bool IsOutsideOfLoops(Phase phase) {
   return TellsOfLife(phase) || phase == Phase::kGarbageCollection || phase == Phase::kLook;
 }
 
+// Whether an operator updates all parameters of a group at once: aten::_fused_adamw_, and not
+// aten::_fused_rms_norm.
+inline bool IsFusedUpdate(std::string_view operator_name) {
+  return operator_name.starts_with("aten::_fused_") && operator_name.ends_with('_');
+}
+
 }  // namespace batchlight

@@ -97,7 +97,10 @@ native::AddressSpace ReadMaps(std::string_view text, native::Modules& modules) {
 
 void MappedCode::ReadAfterUnload(uint32_t pid, Process& process) {
   CodeAt now = LinesNow(pid, unloads_);
-  if (now.lines.empty()) return;  // it has ended: what was known of it is as good as it gets
+  if (now.lines.empty()) {  // it has ended: what was known of it is as good as it gets
+    process.unloads = now.unloads;
+    return;
+  }
   process.lasting = ReadMaps(CommonLines(process.lines, now.lines), modules_);
   process.unloads = now.unloads;
   process.lines = std::move(now.lines);

@@ -105,8 +105,8 @@ void UsageSampler::FindProcesses(bool again) {
 void UsageSampler::LookAtProcesses(bool again, int64_t now_ns) {
   const std::unordered_set<pid_t> speaks(recorded_.begin(), recorded_.end());
   std::vector<std::pair<Followed*, format::ProcessUsageRecord>> read;
-  for (auto place = followed_.begin(); place != followed_.end();) {
-    auto& [pid, process] = *place;
+  std::vector<pid_t> gone;
+  for (auto& [pid, process] : followed_) {
     format::ProcessUsageRecord usage;
     const bool is_first = process.last.pid == 0;
     if (process.counts.Read(again || is_first, usage)) {
@@ -117,14 +117,15 @@ void UsageSampler::LookAtProcesses(bool again, int64_t now_ns) {
       if (usage.resident_bytes > 0) unreached_.LookAt(pid, process.counts.name(), again);
       if (is_first) process.first = {usage.user_ns, usage.system_ns};
       read.emplace_back(&process, usage);
-      ++place;
       continue;
     }
     program_ended_ = program_ended_ || pid == program_;
     unreached_.Forget(pid);
-    TellParent(process);
-    place = followed_.erase(place);
+    gone.push_back(pid);
   }
+  // Children before those that have waited for them: of a script that ended with its program.
+  for (size_t i = gone.size(); i-- > 0;) TellParent(followed_.at(gone[i]));
+  for (const pid_t pid : gone) followed_.erase(pid);
   // Once it is known which are gone: who has waited for them has their time.
   for (auto& [process, usage] : read) {
     const ProcessorTimes& waited_for = process->counts.waited_for();

@@ -35,6 +35,7 @@ void WriteClockPair(const Library& library) {
   // Before the clocks are read: a chunk that is made for the record begins after them otherwise,
   // and none of its records can be earlier.
   if (stream == nullptr || !stream->Ensure(sizeof(format::GpuClockRecord))) return;
+  const CallsOut calls_out(guard);
   const Reading reading = ReadBoth(library);
   if (reading.cupti_ns == 0) return;
   const uint64_t ticks_per_second = TicksPerSecond(ReadClockPair());

@@ -327,6 +327,7 @@ DecodeTotals DecodeBuffer(const Library& library, DecodeFilter filter, uint8_t* 
                           size_t valid_bytes) {
   Guard guard;
   if (!guard) return {};
+  const CallsOut calls_out(guard);
   uint64_t now_ns = 0;
   library.cuptiGetTimestamp(&now_ns);
   Decoder decoder(guard, library.version, filter, static_cast<int64_t>(now_ns));

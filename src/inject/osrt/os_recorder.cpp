@@ -62,7 +62,8 @@ ThreadCounts* MapCounts() {
 
 // Neither recorded nor counted.
 [[gnu::cold, gnu::noinline]] void Lose() {
-  if (Collecting() && t_counts != Gone()) AddCounter(format::Counter::kOsCallsUncounted);
+  if (Collecting() && t_counts != Gone() && !t_thread.calls_out)
+    AddCounter(format::Counter::kOsCallsUncounted);
 }
 
 // The sum's record in the thread's open chunk; defines it if need be.

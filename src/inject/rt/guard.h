@@ -30,8 +30,9 @@ struct ThreadState {
   uintptr_t stuck_inside;
   size_t stuck_progress;
   uint32_t stuck_count;
-  bool in_place;  // InPlace
-  bool disarms;   // it was seen to have an alternate stack with SS_AUTODISARM
+  bool in_place;   // InPlace
+  bool calls_out;  // CallsOut
+  bool disarms;    // it was seen to have an alternate stack with SS_AUTODISARM
 };
 extern __thread ThreadState t_thread;
 // ThreadState::inside of a thread that must make no system call any more: no Guard lets it in.
@@ -87,6 +88,15 @@ class Guard {
   [[gnu::cold, gnu::noinline]] static bool TakeOver(uintptr_t stack_pointer);
 
   const bool entered_;
+};
+
+// The Guard's holder calls a library for its own sake: what that calls is not the program's.
+class CallsOut {
+ public:
+  explicit CallsOut(const Guard&) { t_thread.calls_out = true; }
+  ~CallsOut() { t_thread.calls_out = false; }
+  CallsOut(const CallsOut&) = delete;
+  CallsOut& operator=(const CallsOut&) = delete;
 };
 
 }  // namespace batchlight::inject

@@ -90,10 +90,6 @@ std::string ActionFor(const Optimizer& optimizer) {
          "which makes the CPU wait.";
 }
 
-bool IsFusedUpdate(std::string_view operator_name) {
-  return operator_name.starts_with("aten::_fused_");
-}
-
 // Of a function of the program's own that runs inside optimizer.step(): a hook's.
 double OwnCodeInOptimizerNs(const RunMeasures& run) {
   const HotFunction& hot = run.loop_work.hot;

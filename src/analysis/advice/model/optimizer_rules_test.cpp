@@ -68,7 +68,7 @@ TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {
 // 150 kernels of 2 us in the optimizer's 4 of 10 ms, and as many waits where it `waits`; the
 // model's kernel before it takes 3 ms.
 std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_view groups = "",
-                              bool fused = false) {
+                              std::string_view fused = "") {
   StoreBuilder build;
   if (!groups.empty()) build.Property("optimizer.groups." + std::string(optimizer), groups);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
@@ -81,9 +81,7 @@ std::vector<Finding> AllOnGpu(const char* optimizer, bool waits, std::string_vie
       build.Kernel(thread, "vectorized_elementwise_kernel", start, start + 4000, start + 6000);
       if (waits) build.ApiCall(thread, "cudaStreamSynchronize", start + 8000, start + 9000);
     }
-    if (fused) {
-      build.Operator(thread, "aten::_fused_adamw_", at + 8 * kMs, at + 8 * kMs + 50'000);
-    }
+    if (!fused.empty()) build.Operator(thread, fused, at + 8 * kMs, at + 8 * kMs + 50'000);
     build.Kernel(thread, "nvjet_hsh_128", at + kMs, at + 2 * kMs, at + 5 * kMs);
   }
   const Store store = build.Build();
@@ -108,9 +106,14 @@ TEST(OptimizerRules, AClassOfOnesOwnTakesNoArgumentOfPyTorchs) {
 
 // A callback that runs within its step launches for each parameter.
 TEST(OptimizerRules, AFusedOneIsNotToldToFuseOnAGpu) {
-  const std::vector<Finding> findings = AllOnGpu("Optimizer.step#AdamW.step", true, "", true);
+  const std::vector<Finding> findings =
+      AllOnGpu("Optimizer.step#AdamW.step", true, "", "aten::_fused_adamw_");
   EXPECT_EQ(testing::FindRule(findings, "unfused-optimizer"), nullptr);
-  const std::vector<Finding> groups = AllOnGpu("Optimizer.step#Adam.step", false, "161 2", true);
+  const std::vector<Finding> norms =
+      AllOnGpu("Optimizer.step#AdamW.step", true, "", "aten::_fused_rms_norm");
+  EXPECT_NE(testing::FindRule(norms, "unfused-optimizer"), nullptr);
+  const std::vector<Finding> groups =
+      AllOnGpu("Optimizer.step#Adam.step", false, "161 2", "aten::_fused_adam_");
   EXPECT_NE(testing::FindRule(groups, "optimizer-groups"), nullptr);
 }
 
