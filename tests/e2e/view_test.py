@@ -559,6 +559,11 @@ class ViewTest(unittest.TestCase):
                 with Viewer(recording) as viewer:
                     child = int(run("pgrep", "-P", job.pid, "-f", "loop.py").stdout.split()[0])
                     self.assertEqual(viewer.get("run")["losses"], [])
+                    titles = []
+                    while time.time() < limit and "resident memory" not in titles:  # the tool has looked twice
+                        time.sleep(0.2)
+                        viewer.get("status")
+                        titles = [track["title"] for track in viewer.get("run")["tracks"]]
                     job.kill()
                     job.wait(LONG_S)
                     said = ""
