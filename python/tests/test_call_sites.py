@@ -31,6 +31,68 @@ class CallSites(BridgeCase):
                 os.chdir(before)
         self.assertEqual(self.said, {"site.optimizer": "train.py:2"})
 
+    def test_loops_that_the_steps_of_optimizers_are_in(self):
+        text = """
+import contextlib
+def decorate(function): return function
+class Trainer:
+    async def wait(self, steps):
+        async for _ in steps:
+            say("waited")
+    @decorate
+    def train(self, rounds):
+        '''not a loop:
+for _ in text:
+    '''
+        for n in range(3):
+            text = '''
+for _ in text:
+'''
+            for _ in range(2): say("critic")
+            if n % 2:
+                for _ in (): pass
+                with contextlib.suppress(
+                        OSError):
+                    (say
+                     ("actor"))
+            else:
+                while True:
+                    say("other"); break
+            [say("listed") for _ in range(2)]
+for _ in range(3):
+    pass
+else:
+    say("once")
+while True:
+    Trainer().train(2)
+    # here it ends
+    break
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write(text)
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                runpy.run_path("train.py", {"say": self.module.say_loops})
+            finally:
+                os.chdir(before)
+        listed = "" if sys.version_info >= (3, 12) else " train.py:27"  # else it has no frame of its own
+        self.assertEqual(self.said, {
+            "optimizer.loops.critic": "train.py:32 train.py:13 train.py:17",
+            "optimizer.loops.actor": "train.py:32 train.py:13",
+            "optimizer.loops.other": "train.py:32 train.py:13 train.py:25",
+            "optimizer.loops.listed": "train.py:32 train.py:13" + listed})
+
+    def test_loops_of_one_optimizer_or_without_a_text_are_not_said(self):
+        for _ in range(3):
+            self.module.say_loops("only")
+        exec(compile("for _ in range(3): say('b')", "/missing.py", "exec"), {"say": self.module.say_loops})
+        here = {key: value for key, value in self.said.items() if "/missing" in value}
+        self.assertEqual(here, {})
+        self.assertNotIn("optimizer.loops.only", self.said)
+
     def test_functions_of_the_program_are_said_where_they_begin(self):
         here = {}
         exec(compile("import functools, json\n\ndef collate(samples): pass\n\n"

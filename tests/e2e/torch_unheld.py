@@ -67,3 +67,17 @@ class Unheld(TorchCase):
             train(model, torch.optim.AdamW(groups, 1e-3))
         """)
         self.assertEqual(said["optimizer.groups.Optimizer.step#AdamW.step"], "14 2")
+
+    def test_loops_that_optimizers_step_in(self):
+        said = self.said("""
+            first, second = torch.optim.SGD(adapters, 1e-3), torch.optim.Adam(rest, 1e-3)
+            def update(step):
+                model(torch.randn(4, 8)).square().mean().backward(); first.step()
+                if step % 2: second.step()
+                second.zero_grad(); first.zero_grad()
+            for step in range(6): update(step)
+        """)
+        (loops,) = {value for key, value in said.items() if key.startswith("optimizer.loops.")}
+        self.assertRegex(loops, r"^\S*program\.py:\d+$")
+        self.assertEqual({key for key in said if key.startswith("optimizer.loops.")},
+                         {"optimizer.loops.Optimizer.step#SGD.step", "optimizer.loops.Optimizer.step#Adam.step"})

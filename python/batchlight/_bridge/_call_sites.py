@@ -1,14 +1,17 @@
 """Where the program makes its optimizer and its DataLoader, and saves, and where it sets what costs time: file
-and line for the advice.
+and line for the advice. And the loops that the steps of its optimizers are in, by which a critic that steps twice
+in an iteration is told from one of which every second iteration has an actor's step besides.
 
 The first of each only, once a process: a walk up the stack of a few microseconds, or a look through the text
 of the modules that the program itself is made of, when a setting is read that costs time. Neither calls nor
 functions of PyTorch are touched for it.
 """
 import functools
+import io
 import os
 import stat
 import sys
+import tokenize
 import types
 
 import _batchlight_native as _native
@@ -22,7 +25,13 @@ _bases_of = type.__dict__["__mro__"].__get__
 _members_of = type.__dict__["__dict__"].__get__
 _MOST_FILES = 200
 _MOST_BYTES = 1 << 20   # of a file
+_MOST_STEPPING = 16     # optimizers
+_LOOKED_AT = (1, 8, 64)  # steps of each: training may begin with a loop of its own
+_COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _said = set()
+_steps = {}  # name of an optimizer's step -> how many there were
+_loops_said = []
+_loops = {}  # (code, line) -> the lines at which the loops around it begin
 
 
 def say(what):
@@ -43,6 +52,65 @@ def say_text(what, *texts):
     if what not in _said:
         _said.add(what)
         attempt("call sites", _say_text, what, texts)
+
+
+def say_loops(step_name):
+    """Property optimizer.loops.<name of its step>: the lines at which the loops begin that an optimizer steps in,
+    outermost first: "train.py:40 train.py:52". Of the program's own files, and only where there are several
+    optimizers. To be called in every step."""
+    count = _steps.get(step_name, 0)
+    if count == _LOOKED_AT[-1] or step_name not in _steps and len(_steps) >= _MOST_STEPPING:
+        return
+    _steps[step_name] = count
+    if len(_steps) < 2:
+        return
+    _steps[step_name] = count = count + 1
+    if count in _LOOKED_AT:
+        attempt("call sites", _say_loops, step_name)
+
+
+def _say_loops(step_name):
+    frame, places = sys._getframe(2), []
+    while frame is not None:
+        code = frame.f_code
+        if not _is_library(code.co_filename):
+            lines = _loops_around(code, frame.f_lineno)
+            places[:0] = ["%s:%d" % (_short(code.co_filename), line) for line in lines]
+        frame = frame.f_back
+    if places and (step_name, places) not in _loops_said:
+        _loops_said.append((step_name, places))
+        _native.property("optimizer.loops." + step_name, " ".join(places))
+
+
+def _loops_around(code, line):
+    """Within a function, by its text: to compile that would warn a second time of what is odd in it."""
+    if code.co_name in _COMPREHENSIONS:
+        return (line,)
+    if (code, line) not in _loops:
+        lines = _lines_of(code.co_filename)
+        _loops[code, line] = _loops_in(lines[max(code.co_firstlineno, 1) - 1:], code, line) if lines else ()
+    return _loops[code, line]
+
+
+def _loops_in(lines, code, line):
+    """`lines` of the file, from the one on that the function begins at."""
+    before = max(code.co_firstlineno, 1) - 1
+    text = io.StringIO(b"".join(lines).decode("utf-8", "replace"))
+    around, statement, begins = [], (0, ""), True  # statements that the present one is in; the present one
+    for kind, word, (number, _), (end, _), _ in tokenize.generate_tokens(text.readline):
+        if kind == tokenize.INDENT:
+            around.append(statement)
+        elif kind == tokenize.DEDENT:
+            del around[-1:]
+        elif kind == tokenize.NEWLINE:
+            begins = True
+        elif kind not in (tokenize.NL, tokenize.COMMENT):
+            if begins or statement[1] == "async":
+                statement = before + number, word
+            begins = False
+            if before + end >= line:
+                break
+    return [begin for begin, word in [*around, statement] if word in ("for", "while")]
 
 
 def _say(what):
@@ -99,16 +167,20 @@ def _own_files():
     return list(dict.fromkeys(own))[:_MOST_FILES]
 
 
-def _line_with(path, texts):
+def _lines_of(path):
+    """None where it is no file, or a large one."""
     try:
         info = os.stat(path)
         if not stat.S_ISREG(info.st_mode) or info.st_size > _MOST_BYTES:
-            return 0
+            return None
         with open(path, "rb") as file:
-            lines = file.read().split(b"\n")
+            return file.read().splitlines(keepends=True)
     except OSError:
-        return 0
-    for number, line in enumerate(lines, 1):
+        return None
+
+
+def _line_with(path, texts):
+    for number, line in enumerate(_lines_of(path) or (), 1):
         if any(text in line.partition(b"#")[0] for text in texts):
             return number
     return 0

@@ -135,6 +135,7 @@ _numbers = OptimizerNumbers()
 def _step_name(optimizer):
     name = "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
     _torch_progress.update_begins()
+    _call_sites.say_loops(name)
     _torch_updates.say(optimizer, name)
     _torch_updates.say_precision(optimizer, name)
     _torch_updates.say_groups(optimizer, name)

@@ -100,6 +100,22 @@ TEST(LoopShapes, ARangeItselfWhereTheUserSaysSo) {
             std::string::npos);
 }
 
+TEST(LoopShapes, AnActorInEverySecondIterationMakesNoLongerOnes) {
+  for (const bool in_one_loop : {true, false}) {
+    Loop loop;
+    const auto say = [&](const char* name, const char* loops) {
+      loop.build.Property(std::string("optimizer.loops.") + name, loops);
+    };
+    say(kAdam, in_one_loop ? "td3.py:9" : "td3.py:9 td3.py:12");
+    say(kSecondAdam, "td3.py:9");
+    for (int i = 0; i < 20; ++i) {
+      loop.Train("Critic", kAdam);
+      if (i % 2 == 1) loop.Train("Actor", kSecondAdam);
+    }
+    EXPECT_EQ(loop.Found().steps.size(), in_one_loop ? 20u : 10u) << loop.how;
+  }
+}
+
 TEST(LoopShapes, ValidationAndCheckpointBetweenIterationsBelongToNone) {
   Loop loop;
   for (int i = 0; i < 12; ++i) {

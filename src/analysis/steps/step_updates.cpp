@@ -64,7 +64,10 @@ class UpdateFinder {
       if (updates.empty()) continue;
       Extend(updates.back(), mark, named);
     }
-    if (SeveralOwners(updates)) NameWork(updates);
+    if (SeveralOwners(updates)) {
+      NameWork(updates);
+      NameLoops(updates);
+    }
     return updates;
   }
 
@@ -129,6 +132,19 @@ class UpdateFinder {
       for (const auto& [name, count] : counts)
         work += (name.row() + 1) * 0x9E3779B97F4A7C15 * count;
       update.work = work;
+    }
+  }
+
+  void NameLoops(std::vector<Update>& updates) const {
+    const ProcessId process = inputs_.store.ProcessOf(thread_);
+    std::map<StringId, std::string_view> known;
+    for (Update& update : updates) {
+      const auto [loops, is_new] = known.try_emplace(update.name);
+      if (is_new) {
+        const std::string key = "optimizer.loops." + std::string(inputs_.store.Text(update.name));
+        loops->second = inputs_.store.Property(key, process);
+      }
+      update.loops = loops->second;
     }
   }
 

@@ -1,7 +1,9 @@
 #include "analysis/steps/update_pattern.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -88,7 +90,10 @@ class ModelPattern {
   // Rows of the updates that end an iteration.
   std::vector<size_t> Ends() const {
     if (use_.size() < 2 || SameWork()) return All();
-    std::vector<size_t> ends = EndsByAnchor();
+    if (const Use* most = InOneLoop() ? Anchor(std::greater<>()) : nullptr) {
+      return EndsBy(most, true);
+    }
+    const std::vector<size_t> ends = EndsBy(Anchor(std::less<>()), false);
     return IsRegular(ends) ? SplitPrelude(ends) : All();
   }
 
@@ -139,25 +144,40 @@ class ModelPattern {
     return true;
   }
 
-  // The optimizer that steps most seldom ends the iteration, or begins it if it comes first; of
-  // several the one that is seen last.
-  std::vector<size_t> EndsByAnchor() const {
+  // Whether all optimizers step in the same loop, as far as is known.
+  bool InOneLoop() const {
+    const std::string_view loops = updates_[span_.begin].loops;
+    return !loops.empty() &&
+           std::all_of(updates_.begin() + static_cast<ptrdiff_t>(span_.begin),
+                       updates_.begin() + static_cast<ptrdiff_t>(span_.end),
+                       [&](const Update& update) { return update.loops == loops; });
+  }
+
+  // The optimizer that steps most seldom, or most often; of several the one that is seen last.
+  template <typename Before>
+  const Use* Anchor(Before before) const {
     const Use* anchor = nullptr;
     for (const auto& [owner, use] : use_) {
       if (!IsThroughout(use)) continue;
-      if (anchor == nullptr || use.count < anchor->count ||
+      if (anchor == nullptr || before(use.count, anchor->count) ||
           (use.count == anchor->count && use.first > anchor->first)) {
         anchor = &use;
       }
     }
+    return anchor;
+  }
+
+  // An iteration ends with a step of this optimizer, or begins with one if it comes first; with
+  // `each` not only with the last, or first, of several in a row.
+  std::vector<size_t> EndsBy(const Use* anchor, bool each) const {
     if (anchor == nullptr) return {};
     const uint64_t owner = OwnerOf(anchor->first);
     const bool begins = anchor->first == span_.begin;
     std::vector<size_t> ends;
     for (size_t i = span_.begin; i < span_.end; ++i) {
       const bool last = i + 1 == span_.end;
-      const bool ends_here = begins ? last || (OwnerOf(i) != owner && OwnerOf(i + 1) == owner)
-                                    : OwnerOf(i) == owner && (last || OwnerOf(i + 1) != owner);
+      const bool here = OwnerOf(i) == owner, next = !last && OwnerOf(i + 1) == owner;
+      const bool ends_here = begins ? last || (next && (each || !here)) : here && (each || !next);
       if (ends_here) ends.push_back(i);
     }
     return ends;

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/ids.h"
@@ -20,6 +20,9 @@ struct Update {
   uint64_t owner = 0;   // the optimizers, by object where that was recorded
   uint64_t family = 0;  // the optimizers, by class
   uint64_t work = 0;    // what was computed since the update before, as a hash; 0: not known
+  // Where the loops begin that its optimizer steps in, outermost first, with a blank between two:
+  // "train.py:40 train.py:52". Empty: not known.
+  std::string_view loops;
 };
 
 struct UpdatePattern {
@@ -37,6 +40,8 @@ struct UpdatePattern {
 
 // Updates of several optimizers that do the same work (layers trained in turn) are an iteration
 // each. Models trained one after the other, each with its own optimizers, are told apart by these.
+// Where all optimizers step in the same loop, which runs once for each step of the one that steps
+// most often (an actor in every second iteration only), that one's steps are the iterations.
 UpdatePattern FindUpdatePattern(const std::vector<Update>& updates);
 
 // Where another model begins: the first update of each but the first.

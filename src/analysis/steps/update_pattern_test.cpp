@@ -56,6 +56,27 @@ TEST(UpdatePattern, FiveCriticStepsAndOneOfTheGenerator) {
   EXPECT_EQ(pattern.ends.size(), 11u) << "if step % 5 == 0";
 }
 
+// As TD3's: the actor is updated in every second iteration.
+TEST(UpdatePattern, InOneLoopTheOptimizerThatStepsMostOftenCounts) {
+  const auto count = [](const std::string& owners, std::string_view loops, std::string_view inner) {
+    std::vector<Update> updates = Updates(owners);
+    for (Update& update : updates) update.loops = update.owner == 'c' ? inner : loops;
+    return FindUpdatePattern(updates).ends.size();
+  };
+  const std::string critic_first = Repeated("cca", 20), actor_first = Repeated("acc", 20);
+  for (const std::string& owners : {critic_first, actor_first}) {
+    EXPECT_EQ(count(owners, "a.py:4", "a.py:4"), 40u);
+    EXPECT_EQ(count(owners, "a.py:4", "a.py:4 a.py:7"), 20u) << "twice in each iteration";
+    EXPECT_EQ(count(owners, "", ""), 20u);
+    EXPECT_EQ(count(owners, "a.py:4", ""), 20u);
+  }
+  EXPECT_EQ(count(Repeated("ccccag", 5) + Repeated("ac", 9), "a.py:4", "a.py:4"), 29u)
+      << "irregular";
+  EXPECT_EQ(count(Repeated("cg", 20), "a.py:4", "a.py:4"), 20u) << "both in each";
+  UpdatePattern pattern = FindUpdatePattern(Updates(critic_first));
+  EXPECT_EQ(pattern.ends[0], 2u);
+}
+
 TEST(UpdatePattern, AnOptimizerTrainedAloneAtFirstHasItsOwnIterations) {
   const UpdatePattern pattern = FindUpdatePattern(Updates(Repeated("a", 10) + Repeated("ab", 20)));
   EXPECT_EQ(pattern.ends.size(), 30u);
