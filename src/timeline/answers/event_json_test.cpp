@@ -43,6 +43,9 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichMostOfItLies) {
   EXPECT_NEAR(nap["from"].get<double>(), 485 * kMs, 0.1 * kMs);  // between two looks
   EXPECT_EQ(nap["fields"][0]["value"], 4);
   EXPECT_EQ(nap["fields"][2]["value"], 8);
+  // In that line all the time, which is not more than there is.
+  EXPECT_EQ(nap["fields"][3]["key"], "line_ns");
+  EXPECT_EQ(nap["fields"][3]["value"], nap["to"].get<int64_t>() - nap["from"].get<int64_t>());
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
 }
 

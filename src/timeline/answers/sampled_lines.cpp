@@ -51,7 +51,10 @@ SampledCall SamplesOf(const Timeline& timeline, const EventPlace& place, uint32_
     if (frame.IsNone()) continue;
     call.looks += samples.samples[row];
     all_ns += ns;
-    by_line[store.python_frames.line[frame.row()]] += ns;
+    // Of that what lies in the call: it begins and ends between two looks.
+    const int64_t inside_ns =
+        std::min(to_ns, samples.end_ns[row]) - std::max(from_ns, samples.start_ns[row]);
+    by_line[store.python_frames.line[frame.row()]] += std::max<int64_t>(0, inside_ns);
   }
   const auto most = std::max_element(
       by_line.begin(), by_line.end(),
