@@ -12,19 +12,11 @@ namespace {
 using nlohmann::json;
 
 constexpr RunCallEntry kCalls[] = {
-    {"run", AnswerRun},
-    {"view", AnswerView},
-    {"names", AnswerNames},
-    {"event", AnswerEvent},
-    {"links", AnswerLinks},
-    {"find", AnswerFind},
-    {"next", AnswerNext},
-    {"longest", AnswerLongest},
-    {"density", AnswerDensity},
-    {"range", AnswerRange},
-    {"compare", AnswerCompare},
-    {"notes", AnswerNotes},
-    {"notes_put", AnswerPutNotes},
+    {"run", AnswerRun},         {"view", AnswerView},          {"names", AnswerNames},
+    {"event", AnswerEvent},     {"links", AnswerLinks},        {"times", AnswerTimes},
+    {"find", AnswerFind},       {"next", AnswerNext},          {"longest", AnswerLongest},
+    {"density", AnswerDensity}, {"range", AnswerRange},        {"compare", AnswerCompare},
+    {"notes", AnswerNotes},     {"notes_put", AnswerPutNotes},
 };
 
 json StatusOf(const Opening& opening) {

@@ -43,7 +43,7 @@ struct RunCallEntry {
 std::span<const RunCallEntry> RunCalls();
 
 // By subject: pictures and events, searches, tables.
-RunCall AnswerRun, AnswerView, AnswerNames, AnswerEvent, AnswerLinks;
+RunCall AnswerRun, AnswerView, AnswerNames, AnswerEvent, AnswerLinks, AnswerTimes;
 RunCall AnswerFind, AnswerNext, AnswerLongest, AnswerDensity;
 RunCall AnswerRange, AnswerCompare, AnswerNotes, AnswerPutNotes;
 

@@ -15,6 +15,7 @@ using timeline::kNoRef;
 constexpr size_t kMostRows = 4096;
 constexpr size_t kMostNames = 10'000;
 constexpr size_t kMostLinks = 1000;
+constexpr size_t kMostTimes = 10'000;
 
 json PlaceJson(const timeline::Timeline& timeline, uint32_t ref, int64_t at_ns) {
   const timeline::EventPlace place = timeline.PlaceOf(ref);
@@ -107,6 +108,17 @@ HttpResponse AnswerLinks(const ApiContext&, const Snapshot& run, JsonRequest& re
     }
   }
   return JsonResponse({{"links", std::move(links)}, {"more", more}});
+}
+
+HttpResponse AnswerTimes(const ApiContext&, const Snapshot& run, JsonRequest& request) {
+  const std::vector<uint32_t> refs = request.Numbers("refs", kMostTimes);
+  if (!request.ok()) return BadRequest(request);
+  const timeline::Events& events = run.timeline().events();
+  json times = json::array();
+  for (const uint32_t ref : refs) {
+    times.push_back(events.IsRef(ref) ? json{events.Start(ref), events.End(ref)} : json(nullptr));
+  }
+  return JsonResponse({{"times", std::move(times)}});
 }
 
 }  // namespace batchlight::serve

@@ -28,7 +28,9 @@ EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
         .In(table);
   }
   if (has_kind) return EventFilter::OfTable(timeline, table);
-  return EventFilter::OfText(timeline, request.Text("text", kMostText));
+  const std::string text = request.Text("text", kMostText);
+  if (request.Integer("called", 0, 1, 0) == 1) return EventFilter::Called(timeline, text, table);
+  return EventFilter::OfText(timeline, text).In(table);
 }
 
 json EventOrNull(const Snapshot& run, uint32_t ref) {
@@ -55,8 +57,10 @@ HttpResponse AnswerFind(const ApiContext&, const Snapshot& run, JsonRequest& req
   const std::string text = request.Text("text", kMostText, "");
   const auto limit = static_cast<size_t>(request.Integer("limit", 1, 1000, 100));
   if (!request.ok()) return BadRequest(request);
-  const std::vector<timeline::NameMatch> sums =
-      SumByName(timeline, EventFilter::OfText(timeline, text));
+  std::vector<timeline::NameMatch> sums = SumByName(timeline, EventFilter::OfText(timeline, text));
+  std::stable_partition(sums.begin(), sums.end(), [&](const timeline::NameMatch& sum) {
+    return timeline::IsCalled(timeline.names().Text(sum.name), text);
+  });
   json matches = json::array();
   uint64_t events = 0;
   int64_t total_ns = 0;

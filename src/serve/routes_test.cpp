@@ -133,6 +133,8 @@ TEST_F(RoutesTest, AnswersEveryCall) {
             first["longest"].get<int64_t>());
   EXPECT_EQ(event["same_name"]["rank"], 1);
   EXPECT_EQ(event["same_name"]["count"], first["count"]);
+  const json times = Ask("times", {{"refs", {first["longest_ref"], 4294967295u}}});
+  EXPECT_EQ(times["times"], json::array({json::array({event["from"], event["to"]}), nullptr}));
   const json again = Ask("event", {{"table", event["table"]}, {"row", event["row"]}});
   EXPECT_EQ(again, event);
   const json next = Ask(
@@ -140,6 +142,13 @@ TEST_F(RoutesTest, AnswersEveryCall) {
   EXPECT_EQ(next["event"]["name"], first["text"]);
   const json longest = Ask("longest", {{"text", "aten"}, {"nth", 1}});
   EXPECT_GT(longest["count"].get<int64_t>(), 1);
+  // An operator's name without its last letter is in its name; what is called so comes first.
+  const std::string name = first["text"];
+  const auto called = [&](const std::string& text) {
+    return Ask("longest", {{"text", text}, {"called", 1}})["event"]["name"];
+  };
+  EXPECT_EQ(called(name), name);
+  EXPECT_NE(called(name.substr(0, name.size() - 1)), json(nullptr));
   EXPECT_FALSE(Ask("longest", {{"kind", "gap"}})["event"].is_null());
   const json density = Ask(
       "density", {{"name", first["name"]}, {"from", run["from"]}, {"to", run["to"]}, {"bins", 10}});
@@ -180,6 +189,7 @@ TEST_F(RoutesTest, SaysWhatIsWrongWithARequest) {
            {"view", R"({"from": 1e300, "to": 1, "step": 1, "rows": []})"},
            {"names", R"({"ids": [-1]})"},
            {"names", R"({"ids": 3})"},
+           {"times", R"({"refs": [-1]})"},
            {"event", R"({})"},
            {"density", R"({"text": "a", "from": 0, "to": 1, "bins": 999999})"},
            {"find", R"({"text": 5})"},
@@ -207,7 +217,8 @@ TEST_F(RoutesTest, SurvivesMutatedRequests) {
       {"next", R"({"text":"aten","at":5,"direction":-1,"track":2})"},
       {"longest", R"({"kind":"gap","nth":2,"from":1,"to":"99999999"})"},
       {"density", R"({"text":"a","from":0,"to":100000,"bins":64})"},
-      {"names", R"({"ids":[1,2,3]})"}};
+      {"names", R"({"ids":[1,2,3]})"},
+      {"times", R"({"refs":[1,2,70000]})"}};
   std::mt19937 random(3);
   for (int round = 0; round < 3000; ++round) {
     auto [call, body] = seeds[random() % seeds.size()];

@@ -142,6 +142,23 @@ class Served(unittest.TestCase):
         self.assertEqual(self.selected()['same_name']['rank'] >= 1, True)
         self.assertRegex(self.browser.text('.event-panel'), r'\blongest of [\d,]+ gaps that begin in the \d+ steps that count; longer: .* after the last step at 7\.30')
 
+    def test_visible_events_have_their_whole_times(self):
+        """Also those that begin before, or end after, what was fetched."""
+        self.view('--step', '4', self.train)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.browser.keys('w', 'w', 'w', 'w')
+        self.browser.click('#dock-tab-events')
+        step = self.wait('const row = [...document.querySelectorAll(".events-box tbody tr")].find(({cells}) => /^step \\d+$/.test(cells[0].innerText));'
+                         'return row && row.cells[6].innerText === "1.00 ns" && [...row.cells].slice(0, 3).map(({innerText}) => innerText)')
+        number, start, length = self.js(
+            'const [{number, from, to}] = batchlightTimeline.app.model.first.info.steps; const i = number.indexOf(arguments[0]);'
+            'return [number[i], from[i], to[i] - from[i]]', int(step[0].split()[1]))
+        self.assertEqual(step, [f'step {number}', f'{start / 1e9:.9f} s', f'{length / 1e6:.3g} ms'])
+        self.js('Object.defineProperty(navigator, "clipboard", {value: {writeText: async (text) => { window.copied = text; }}, configurable: true})')
+        self.browser.click('.events-panel button')
+        self.assertIn(f'\nstep {number},{start},{length},', self.wait('return window.copied'))
+
     def click_on(self, kind, time, row=0):
         """Clicks where the first row of the first track of a kind is at that time."""
         left, top, x, y = self.js(

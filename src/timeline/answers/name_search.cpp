@@ -10,6 +10,12 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+std::string LowerText(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+  return lower;
+}
+
 bool Contains(std::string_view text, std::string_view lower_part) {
   const auto at = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
                               [](char a, char b) { return Lower(a) == b; });
@@ -56,15 +62,52 @@ EventFilter EventFilter::OfName(const Timeline& timeline, uint32_t name) {
   return filter;
 }
 
-EventFilter EventFilter::OfText(const Timeline& timeline, std::string_view text) {
+bool IsCalled(std::string_view name, std::string_view text) {
+  return name.size() == text.size() &&
+         std::equal(name.begin(), name.end(), text.begin(),
+                    [](char a, char b) { return Lower(a) == Lower(b); });
+}
+
+template <typename Wanted>
+EventFilter EventFilter::OfNames(const Timeline& timeline, Wanted&& wanted) {
   EventFilter filter(timeline);
-  std::string part(text);
-  std::transform(part.begin(), part.end(), part.begin(), Lower);
   filter.names_.resize(timeline.names().size());
   for (uint32_t name = 0; name < filter.names_.size(); ++name) {
-    filter.names_[name] = Contains(timeline.names().Text(name), part) ? 1 : 0;
+    filter.names_[name] = wanted(timeline.names().Text(name)) ? 1 : 0;
   }
   return filter;
+}
+
+EventFilter EventFilter::OfText(const Timeline& timeline, std::string_view text) {
+  const std::string part = LowerText(text);
+  return OfNames(timeline, [&](std::string_view name) { return Contains(name, part); });
+}
+
+EventFilter EventFilter::Called(const Timeline& timeline, std::string_view text,
+                                std::string_view table_key) {
+  EventFilter same =
+      OfNames(timeline, [&](std::string_view name) { return name == text; }).In(table_key);
+  // Of a gap and its causes, which share names, the gap is what is seen.
+  for (const EventTable& table : timeline.events().tables()) {
+    if (!table_key.empty() || table.parts.empty()) continue;
+    EventFilter whole = EventFilter(same).In(table.key);
+    if (whole.HasAny()) return whole;
+  }
+  if (same.HasAny()) return same;
+  EventFilter alike =
+      OfNames(timeline, [&](std::string_view name) { return IsCalled(name, text); }).In(table_key);
+  return alike.HasAny() ? alike : OfText(timeline, text).In(table_key);
+}
+
+bool EventFilter::HasAny() const {
+  if (!std::count(names_.begin(), names_.end(), uint8_t{1})) return false;
+  for (const EventTable& table : timeline_.events().tables()) {
+    if (!Takes(table)) continue;
+    for (uint32_t row = 0; row < table.rows; ++row) {
+      if (Has(Events::NameOfRow(table, row)) && TakesRow(table, row)) return true;
+    }
+  }
+  return false;
 }
 
 EventFilter EventFilter::OfTable(const Timeline& timeline, std::string_view table_key) {

@@ -18,6 +18,10 @@ class EventFilter {
  public:
   static EventFilter OfName(const Timeline& timeline, uint32_t name);
   static EventFilter OfText(const Timeline& timeline, std::string_view text);
+  // Of the text itself where an event of the table ("": any) is called so, else where one is but
+  // for ASCII case, else of all names that contain it. Of what is told in parts as well, the whole.
+  static EventFilter Called(const Timeline& timeline, std::string_view text,
+                            std::string_view table_key);
   static EventFilter OfTable(const Timeline& timeline, std::string_view table_key);
 
   // Of these only those of one table. Of parts: and what has none, which is its own only part.
@@ -55,6 +59,9 @@ class EventFilter {
 
  private:
   explicit EventFilter(const Timeline& timeline) : timeline_(timeline) {}
+  template <typename Wanted>
+  static EventFilter OfNames(const Timeline& timeline, Wanted&& wanted);
+  bool HasAny() const;
   bool Takes(const EventTable& table) const {
     return table_key_.empty() || table.key == table_key_ || table.parts == table_key_;
   }
@@ -78,6 +85,9 @@ struct NameMatch {
   int64_t longest_ns = -1;
   uint32_t longest_ref = kNoRef;
 };
+
+// Whether a name is this text, but for ASCII case.
+bool IsCalled(std::string_view name, std::string_view text);
 
 // By name and table, falling total time first. What has no parts is among its table's parts.
 std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter);

@@ -294,6 +294,30 @@ TEST(NameSearch, SumsAndOrdersByName) {
   EXPECT_EQ(Density(*timeline, filter, 0, 100, 2), (std::vector<uint32_t>{1, 2}));
 }
 
+// "head" is a module, a part of a longer name, and a function's.
+TEST(NameSearch, WhatIsCalledSoComesFirst) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "forward of head", 0, 50);
+  build.Module(main, "head", "Head", 60, 70);
+  build.Operator(main, "head", 80, 120);
+  build.Operator(main, "Tail", 130, 140);
+  build.Operator(main, "tails", 150, 190);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const Events& events = timeline->events();
+  const auto longest = [&](const char* text, const char* table) {
+    return events.Start(NthLongest(*timeline, EventFilter::Called(*timeline, text, table), 0).ref);
+  };
+  EXPECT_EQ(longest("head", ""), 80);
+  EXPECT_EQ(longest("head", "module_calls"), 60);
+  EXPECT_EQ(longest("hea", ""), 0);     // in none but longer names
+  EXPECT_EQ(longest("tail", ""), 130);  // its case
+  EXPECT_EQ(longest("tail", "operator_calls"), 130);
+  EXPECT_EQ(NthLongest(*timeline, EventFilter::Called(*timeline, "tail", "module_calls"), 0).ref,
+            kNoRef);
+}
+
 // A gap of several causes is one of the gaps, and one event for each cause; each time counts once.
 TEST(NameSearch, CountsIdleTimeOnce) {
   const Store store = testing::MakeSampleRun({.steps = 10, .gpu = true});
@@ -318,6 +342,11 @@ TEST(NameSearch, CountsIdleTimeOnce) {
     EXPECT_EQ(total_ns, idle_ns) << table;
   }
   EXPECT_EQ(NthLongest(*timeline, EventFilter::OfTable(*timeline, "gpu_idle"), 0).count, gaps.rows);
+  // Called by its name, a gap is meant: what I shows, too.
+  const uint32_t longest =
+      NthLongest(*timeline, EventFilter::OfTable(*timeline, "gpu_idle"), 0).ref;
+  const std::string_view name = timeline->names().Text(events.Name(longest));
+  EXPECT_EQ(NthLongest(*timeline, EventFilter::Called(*timeline, name, ""), 0).ref, longest);
 }
 
 TEST(NameSearch, TellsEventsOfOneNameApartByTheirTable) {

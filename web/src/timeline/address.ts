@@ -63,7 +63,7 @@ export class Address {
     if (state.step !== undefined) this.goToStep(state.step);
     else if (state.at !== undefined) this.goTo(state.at);
     else if (state.find && state.from === undefined)
-      void app.actions.find.longest({text: state.find}, 0, undefined, true);
+      void app.actions.find.called(state.find, state.table);
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.sel && (ofB || !state.sel.run)) {
       const {table, row, run: index = 0} = state.sel;

@@ -6,6 +6,7 @@ import type {RunView} from "../state/model";
 import type {Connection} from "./connection";
 import {HttpSource} from "./http_source";
 import {Names} from "./names";
+import {OwnTimes} from "./own_times";
 import {decodePageEvents} from "./page_events";
 import type {PageNames} from "./page_source";
 import {PageSource} from "./page_source";
@@ -92,6 +93,7 @@ function runView(index: number, info: RunAnswer, source: Source, listeners: List
     info,
     source,
     names: new Names(source, () => listeners.onNames()),
+    times: new OwnTimes(source, () => listeners.onNames()),
     cache: cache(),
     overview: cache(),
     offset: index === 0 ? 0 : -whole.from,
@@ -101,6 +103,7 @@ function runView(index: number, info: RunAnswer, source: Source, listeners: List
       const same = sameTracks(this.info, next);
       this.info = next;
       this.names.clear();
+      this.times.clear();
       this.palettes = palettesOf(next);
       this.cache.renew(wholeOf(next), same);
       this.overview.renew(wholeOf(next), same);

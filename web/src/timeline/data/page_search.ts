@@ -14,6 +14,11 @@ interface Place {
   nests: boolean;  // a call may lie within one of a row above
 }
 
+// What is looked for, by name if these are not those that contain its text.
+interface Scanned extends Wanted {
+  matches?: (name: string) => boolean;
+}
+
 const kUsual = 100;
 const kGaps = "gpu_idle";
 const kCauses = "gpu_idle_causes";
@@ -35,6 +40,11 @@ function whereIs(steps: StepsInfo, time: number): string {
   return [
     "before the first step", "between two steps", "between two steps", "after the last step"
   ][partOf(steps, time)];
+}
+
+// But for ASCII case.
+function isCalled(name: string, text: string): boolean {
+  return name.toLowerCase() === text.toLowerCase();
 }
 
 // What an event adds to the time of its name.
@@ -94,7 +104,7 @@ export class PageSearch {
   }
 
   // Calls `visit` for every event that is wanted.
-  private scan(wanted: Wanted&{track?: number}, visit: (place: Place, i: number) => void): void {
+  private scan(wanted: Scanned&{track?: number}, visit: (place: Place, i: number) => void): void {
     const {name, kind, least = 0, track} = wanted;
     const table = kind === "gap" ? kGaps : wanted.table;
     const isOf = (place: Place, i: number): boolean => {
@@ -103,11 +113,12 @@ export class PageSearch {
       return !this.hasParts(place, i);
     };
     const text = (wanted.text ?? "").toLowerCase();
+    const {matches = (one: string) => one.toLowerCase().includes(text)} = wanted;
     const verdicts = new Map<number, boolean>();
     const named = (id: number): boolean => {
       let verdict = verdicts.get(id);
       if (verdict === undefined) {
-        verdict = name === undefined ? this.nameOf(id).toLowerCase().includes(text) : id === name;
+        verdict = name === undefined ? matches(this.nameOf(id)) : id === name;
         verdicts.set(id, verdict);
       }
       return verdict;
@@ -123,6 +134,25 @@ export class PageSearch {
         if ((any || named(row.name[i])) && isOf(place, i)) visit(place, i);
       }
     }
+  }
+
+  // Of a text that something is called: which names are meant. It alone, or it but for case, where
+  // an event has that name; else all that contain it.
+  private meant(wanted: Wanted): Scanned {
+    const {called, text = ""} = wanted;
+    if (!called) return wanted;
+    const same = (name: string): boolean => name === text;
+    const matches = [same, (name: string) => isCalled(name, text)];
+    // Of a gap and its causes, which share names, the gap is what is seen.
+    const gaps = {...wanted, matches: same, table: kGaps};
+    if (wanted.table === undefined && this.hasAny(gaps)) return gaps;
+    return {...wanted, matches: matches.find((one) => this.hasAny({...wanted, matches: one}))};
+  }
+
+  private hasAny(wanted: Scanned): boolean {
+    let any = false;
+    this.scan(wanted, () => any = true);
+    return any;
   }
 
   find({text, limit = kUsual}: {text: string; limit?: number}): FindAnswer {
@@ -145,7 +175,8 @@ export class PageSearch {
       match.total += timeOf(place, i, open.get(match)!);
       if (length > match.longest) [match.longest, match.longest_ref] = [length, row.ref[i]];
     });
-    const all = [...matches.values()].sort((a, b) => b.total - a.total);
+    const isMeant = ({text: name}: Match): number => Number(isCalled(name, text));
+    const all = [...matches.values()].sort((a, b) => isMeant(b) - isMeant(a) || b.total - a.total);
     return {
       matches: all.slice(0, limit),
       more: all.length > limit,
@@ -239,7 +270,7 @@ export class PageSearch {
     const found: [number, Place, number][] = [];
     const [from, to] = [Number(asked.from ?? -Infinity), Number(asked.to ?? Infinity)];
     const counts = asked.within === "steps" ? this.inCountedStep() : () => true;
-    this.scan(asked, (place, i) => {
+    this.scan(this.meant(asked), (place, i) => {
       const {start, end} = place.row;
       if (start[i] >= from && start[i] < to && counts(start[i]))
         found.push([end[i] - start[i], place, i]);
@@ -269,6 +300,15 @@ export class PageSearch {
       if (i >= 0) return this.at(place, i);
     }
     return null;
+  }
+
+  times(refs: readonly number[]): {times: ([number, number]|null)[]} {
+    const found = new Map<number, [number, number]|null>(refs.map((ref) => [ref, null]));
+    for (const {row} of this.places) {
+      for (let i = 0; i < row.ref.length; ++i)
+        if (found.has(row.ref[i])) found.set(row.ref[i], [row.start[i], row.end[i]]);
+    }
+    return {times: refs.map((ref) => found.get(ref)!)};
   }
 
   // The events around one, in the rows above it; outermost last.

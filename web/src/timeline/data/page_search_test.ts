@@ -48,6 +48,11 @@ test("a gap is counted among gaps, a cause among causes", () => {
     {count: 2, total: 90, lengths: 90, longest: 60, longest_ref: 10, rank: 1});
 });
 
+test("what an idle gap is called means the gap", () => {
+  assert.equal(search.longest({text: kNames[0], called: 1, nth: 0}).event?.ref, 0);
+  assert.equal(search.longest({text: kNames[1], called: 1, nth: 0}).event?.ref, 11);
+});
+
 test("the longest gaps are gaps", () => {
   const refs = [0, 1, 2].map((nth) => search.longest({kind: "gap", nth}).event?.ref);
   assert.deepEqual(refs, [0, 1, undefined]);
@@ -104,4 +109,27 @@ test("the longest gap is of the steps that count; a longer one elsewhere is name
   assert.deepEqual(found.outside?.map(({event, where}) => [event.ref, where]),
     [[1, "in step 1 (warm-up)"], [3, "after the last step"]]);
   assert.deepEqual(longest([[10, 50, 0, 0], [110, 120, 1, 0]]).outside, []);
+});
+
+test("what is called so comes first", () => {
+  const names = ["forward of head", "head", "Tail", "tails"];
+  const tables = [
+    {key: "operator_calls", title: "", first_ref: 0, rows: 4},
+    {key: "module_calls", title: "", first_ref: 10, rows: 1},
+  ];
+  const calls =
+    rowOf([[0, 50, 0, 0], [60, 70, 10, 1], [80, 120, 1, 1], [130, 140, 2, 2], [150, 190, 3, 3]]);
+  const search = new PageSearch({tracks: [{id: 0, kind: "thread"}], tables} as unknown as RunAnswer,
+    {rows: new Map([["0:0", calls]]), counters: new Map()}, (id) => names[id] ?? "");
+  const longest = (text: string, table?: string): number|undefined =>
+    search.longest({text, called: 1, table, nth: 0}).event?.from;
+  assert.deepEqual(
+    [
+      longest("head"), longest("head", "module_calls"), longest("hea"), longest("tail"),
+      longest("tail", "operator_calls"), longest("tail", "module_calls")
+    ],
+    [80, 60, 0, 130, 130, undefined]);
+  assert.deepEqual(search.find({text: "head"}).matches.map(({text, total}) => [text, total]),
+    [["head", 40], ["head", 10], ["forward of head", 50]]);
+  assert.deepEqual(search.times([1, 99]), {times: [[80, 120], null]});
 });

@@ -82,6 +82,7 @@ export class PageSource implements Source {
       density: (asked: never) => this.search.density(asked),
       range: (asked: never) => pageRange(this.run, this.events, (id) => this.nameOf(id), asked),
       links: () => ({links: [], more: false}),
+      times: ({refs}: {refs: number[]}) => this.search.times(refs),
       notes: () => ({notes: [], hash: this.run.hash, writable: false}),
     };
     const answer = calls[name];

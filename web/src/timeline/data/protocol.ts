@@ -249,6 +249,7 @@ export interface Wanted {
   name?: number;
   text?: string;
   kind?: "gap";
+  called?: 1;  // with `text`: what is called just so comes first, and other names only if none is
   within?: "steps";  // of `longest`: those that begin in a step that counts
   table?: string;
   least?: number;

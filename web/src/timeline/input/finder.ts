@@ -135,6 +135,18 @@ export class Finder {
     return {run, answer};
   }
 
+  // What is called so, and is of this table where it has such events.
+  async called(text: string, table?: string): Promise<void> {
+    const wanted: Wanted = {text, called: 1};
+    const runs = this.runsFor({text});
+    if (table) {
+      const found = await this.askAll(runs, {...wanted, table}, 0, true);
+      if (!found) return;
+      if (found[0].answer.event) return this.show(found[0], 0);
+    }
+    await this.longest(wanted, 0, runs, true);
+  }
+
   private askAll(
     runs: readonly RunView[], wanted: Wanted, nth: number, inSteps = false): Promise<Found[]|null> {
     return this.actions.last(async () => {

@@ -8,7 +8,7 @@ import {csvOf} from "./range_data";
 import type {Column} from "../../data";
 import type {Stage} from "../stage/stage";
 import {hitOf} from "../stage/stage";
-import {firstEndingAfter, startOf} from "../data/items";
+import {firstEndingAfter, kBeginsBefore, startOf} from "../data/items";
 import {stepNumber} from "../data/steps";
 
 const kRowPx = 25;
@@ -98,14 +98,17 @@ export class EventsPanel {
     const button = h("button",
       {type: "button", class: "link", click: () => this.go(hit.run, hit.ref)}, nameOf(hit));
     return h("tr", {"aria-rowindex": index + 2}, h("td", {class: "text"}, button),
-      h("td", {}, moment(hit.from - hit.run.offset, hit.step)), h("td", {}, lengthOf(hit)),
+      h("td", {}, startOfHit(hit)), h("td", {}, lengthOf(hit)),
       h("td", {class: "text"}, hit.track.name), h("td", {}, String(hit.depth)),
-      h("td", {}, count(hit.merged)), h("td", {}, time(hit.step)));
+      h("td", {}, count(hit.merged)), h("td", {}, time(roundedTo(hit))));
   }
 
+  // With the whole times of all events, which may be still on their way.
   private async copy(): Promise<void> {
+    await Promise.all(this.model.runs.map(({times}) => times.settle()));
+    this.collect();
     const rows = this.hits.map((hit) => [nameOf(hit), hit.from - hit.run.offset, hit.to - hit.from,
-                                 hit.track.name, hit.depth, hit.merged, hit.step]);
+                                 hit.track.name, hit.depth, hit.merged, roundedTo(hit)]);
     try {
       await navigator.clipboard.writeText(
         csvOf({key: "events", title: "Visible events", columns: kColumns, rows}));
@@ -116,8 +119,19 @@ export class EventsPanel {
   }
 }
 
+// Several short events in one box span less than two steps, so that of a part this much is known.
+function roundedTo({cut, step}: Hit): number {
+  return cut ? 2 * step : step;
+}
+
+function startOfHit({from, run, flags, cut, step}: Hit): string {
+  const start = moment(from - run.offset, step);
+  return cut && flags & kBeginsBefore ? `before ${start}` : start;
+}
+
 // Of what is drawn from afar no more is known than this.
-function lengthOf({from, to, step}: Hit): string {
+function lengthOf({from, to, step, cut}: Hit): string {
+  if (cut) return `over ${time(to - from)}`;
   if (step === 1) return time(to - from);
   return to > from ? `about ${time(to - from)}` : `under ${time(step)}`;
 }

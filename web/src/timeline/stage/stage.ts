@@ -3,7 +3,7 @@
 import {h} from "../../dom";
 import {sampleAt} from "../data/counter";
 import type {Items} from "../data/items";
-import {endOf, itemAt, startOf} from "../data/items";
+import {endOf, itemAt, kBeginsBefore, kEndsAfter, startOf} from "../data/items";
 import type {RowRange} from "../data/protocol";
 import type {Box} from "../draw/strip_canvas";
 import {StripCanvas} from "../draw/strip_canvas";
@@ -227,6 +227,16 @@ export class Stage {
   }
 }
 
+// Of an event of which the answer has a part, its own times as soon as they are known.
+function timesOf(run: RunView, items: Items, item: number): Pick<Hit, "from"|"to"|"cut"|"step"> {
+  const {step} = items;
+  const cut = (items.flags[item] & (kBeginsBefore | kEndsAfter)) !== 0;
+  const one = items.merged[item] === 1;
+  const own = cut && one ? run.times.of(items.ref[item]) : undefined;
+  const {from, to} = own ?? {from: startOf(items, item), to: endOf(items, item)};
+  return {from: from + run.offset, to: to + run.offset, cut: cut && !own, step: own ? 1 : step};
+}
+
 export function hitOf(run: RunView, lane: Lane, items: Items, item: number): Hit {
   return {
     run,
@@ -234,11 +244,9 @@ export function hitOf(run: RunView, lane: Lane, items: Items, item: number): Hit
     depth: lane.depth,
     ref: items.ref[item],
     name: items.name[item],
-    from: startOf(items, item) + run.offset,
-    to: endOf(items, item) + run.offset,
     merged: items.merged[item],
     flags: items.flags[item],
-    step: items.step,
+    ...timesOf(run, items, item),
   };
 }
 

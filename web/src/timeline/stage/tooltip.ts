@@ -46,7 +46,8 @@ export class Tooltip {
 function wordsOf(hit: Hit): [name: string, words: string] {
   const label = hit.run.names.label(hit.name) ?? "…";
   const name = (hit.merged === 1 ? stepTitle(hit.run, hit.ref, label) : undefined) ?? label;
-  const long = `${hit.step === 1 ? "" : "about "}${time(hit.to - hit.from)}`;
+  const about = hit.cut ? "more than " : hit.step === 1 ? "" : "about ";
+  const long = about + time(hit.to - hit.from);
   const words = hit.merged > 1
     ? `${count(hit.merged)} short events in ${long}, the longest of them this`
     : `${hit.to > hit.from ? long : "under a step of this zoom"}${

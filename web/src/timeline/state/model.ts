@@ -2,6 +2,7 @@
 // Views draw themselves anew when it changes.
 import type {Sample} from "../data/counter";
 import type {Names} from "../data/names";
+import type {OwnTimes} from "../data/own_times";
 import type {EventAnswer, EventRef, Link, LongestAnswer, Note, PaletteEntry, Ref, RunAnswer, TrackInfo} from "../data/protocol";
 import type {Source} from "../data/source";
 import type {Track} from "../data/track";
@@ -17,6 +18,7 @@ export interface RunView {
   info: RunAnswer;
   source: Source;
   names: Names;
+  times: OwnTimes;
   cache: ViewCache;
   overview: ViewCache;  // of the minimap
   offset: number;       // added to its times on the screen
@@ -35,6 +37,7 @@ export interface Hit {
   to: number;
   merged: number;
   flags: number;
+  cut: boolean;  // it begins before or ends after what from and to say
   step: number;  // ns: what from and to are rounded to
 }
 

@@ -9,6 +9,7 @@ export interface UrlState {
   step?: number;
   at?: number;
   find?: string;
+  table?: string;  // with find: key of the table that the event is of
   sel?: {table: string; row: number; run?: number};
   hashb?: string;  // of the second of two runs
   align?: number;  // the step of the first run that the second's stands below
@@ -30,7 +31,7 @@ export function parseUrl(fragment: string): UrlState {
     const value = fields.get(key);
     if (value && Number.isFinite(Number(value))) state[key] = Number(value);
   }
-  for (const key of ["token", "hash", "hashb", "find"] as const) {
+  for (const key of ["token", "hash", "hashb", "find", "table"] as const) {
     const value = fields.get(key);
     if (value) state[key] = value;
   }
@@ -71,6 +72,7 @@ export function formatUrl(state: UrlState): string {
   add("step", state.step);
   add("at", state.at);
   add("find", state.find);
+  add("table", state.table);
   if (state.sel) add("sel", `${state.sel.run ? "B:" : ""}${state.sel.table}:${state.sel.row}`);
   if (state.range) add("range", state.range.map((time) => Math.round(time)).join("-"));
   add("pin", state.pin?.join(","));

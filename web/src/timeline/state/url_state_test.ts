@@ -8,6 +8,7 @@ test("what is written is read back", () => {
     from: 123,
     to: 4567,
     find: "void f<a & b, c=d>(#1) 100%",
+    table: "kernels",
     sel: {table: "kernels", row: 5},
     range: [10, 20] as [number, number],
     pin: [3, 7],
