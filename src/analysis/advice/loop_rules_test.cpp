@@ -564,6 +564,16 @@ TEST(LoopRules, GainsOfTheSameTimeCountOnceTogether) {
   EXPECT_EQ(CombinedText(findings), "The first 3 together: about 32 % of the loop.");
 }
 
+// A model that runs three times on a batch, twice of it without a backward: 59 % and 42 % of a
+// step.
+TEST(LoopRules, CallsThatTwoRulesWouldLeaveOutCountOnce) {
+  std::vector<Finding> findings = {OfStep("repeated-forward", 0.59),
+                                   OfStep("unused-forward", 0.42)};
+  advice::NameSharedGains(&findings);
+  EXPECT_EQ(findings[1].same_time_as, (std::vector<std::string_view>{"repeated-forward"}));
+  EXPECT_EQ(CombinedText(findings), "");
+}
+
 TEST(LoopRules, AGainSaysWhatItIsOf) {
   Finding finding = OfStep("amp-off", 0.41);
   finding.gain_ns = 12.3e6;

@@ -21,7 +21,7 @@ constexpr RuleGroup kSameTime[] = {
     {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"between-epochs", "python-work"},                            // in some steps' first part
-    {"deep-copies", "python-work", "unfused-updates", "slow-function"},
+    {"deep-copies", "python-work", "unfused-updates", "slow-function", "garbage-collection"},
     {"small-operators", "masked-loop", "slow-function", "cells-in-a-loop"},  // a loop in forward
     {"masked-loop", "launch-bound", "host-sync", "small-kernels", "anomaly-detection"},
     {"small-operators", "launch-bound"},
@@ -41,6 +41,8 @@ constexpr RuleGroup kSameTime[] = {
     // Samples that the model makes.
     {"generation-without-cache", "rollout-of-one", "rollout-work", "validation-cost",
      "work-without-gradient", "frozen-forward", "unfused-pointwise"},
+    {"repeated-forward", "unused-forward", "unlearned-work",
+     "frozen-forward"},                                // calls of one model
     {"set-up-cost", "preprocessing-cost"},             // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},  // waiting for a processor
     // The GPU's wait for launches.

@@ -247,6 +247,41 @@ double OwnCpuTensorsNs(const RunMeasures& run) {
                   idle_ns - HeldIdleNs(run, GpuPart::kIdleCpuTensors));
 }
 
+namespace {
+
+// The GPU's wait, or time of the loop, that many small operators beside the model cost a step;
+// 0: they are few, or take little.
+double SmallOperatorsNs(const RunMeasures& run) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return 0;
+  const LooseOperators& loose = run.loop_work.operators;
+  if (loose.calls_per_step < kLooseOperators) return 0;
+  double exposed_ns = loose.per_step_ns * CpuExposure(run);
+  if (const HoldingFunction* held = HolderOfGpu(run)) {
+    exposed_ns = std::max(0.0, exposed_ns - held->AllIdleNs());
+  }
+  return exposed_ns < kLooseShare * step_ns ? 0 : exposed_ns;
+}
+
+// The function that most of the time is in; nullptr: there is none.
+const SampledFunction* MostlyIn(const SampledTime& sampled) {
+  const SampledFunction* first = sampled.functions.empty() ? nullptr : &sampled.functions.front();
+  return first == nullptr || 2 * first->ns < sampled.all_ns ? nullptr : first;
+}
+
+// The program's own Python that goes with these operators: of a function that takes value after
+// value, both are one loop.
+double PythonOfSmallOperatorsNs(const RunMeasures& run) {
+  const OwnPython& python = run.loop_work.python;
+  const SampledFunction* own = MostlyIn(python.functions);
+  const SampledFunction* calls = MostlyIn(run.loop_work.operators.functions);
+  if (own == nullptr || calls == nullptr || SmallOperatorsNs(run) == 0) return 0;
+  if (own->file != calls->file || own->function != calls->function) return 0;
+  return Sleeps(python.functions, python.whole, ProcessorWait(run)) ? 0 : OwnPythonNs(run);
+}
+
+}  // namespace
+
 void PythonWork(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
@@ -254,6 +289,7 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double python_ns = OwnPythonNs(run);
   if (python_ns == 0) return RarePythonWork(run, findings);
+  if (PythonOfSmallOperatorsNs(run) > 0) return;  // unfused-updates has it
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);
   const bool of_packages = PartOfPackages(python) >= kMostOfPackages;
@@ -347,6 +383,25 @@ bool UpdatesInPlace(const LooseOperators& loose) {
   return loose.operators.front().name.ends_with('_');
 }
 
+// Loops that read value by value, by what they call, or more often than a model has parameters.
+bool TakesValues(const LooseOperators& loose) {
+  constexpr double kMoreThanParameters = 10'000;
+  constexpr std::string_view kReads[] = {"aten::select", "aten::item", "aten::_local_scalar_dense",
+                                         "aten::unbind"};
+  return loose.calls_per_step >= kMoreThanParameters ||
+         std::find(std::begin(kReads), std::end(kReads), loose.operators.front().name) !=
+             std::end(kReads);
+}
+
+constexpr const char* kWholeTensor =
+    "Compute with the whole tensor instead of looping over rows or values: reduce over a "
+    "dimension, index with a mask or another tensor, count with torch.bincount; what has to be a "
+    "loop reads a tensor once (.tolist()). Or do it every N steps (metrics: update them in each, "
+    "compute them at the end of an epoch).";
+constexpr const char* kAllTensors =
+    "For lists of tensors use what takes all of them at once: torch._foreach_mul_ and its like, "
+    "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel.";
+
 Patch AverageAtOnce() {
   return {.place = "",
           .diff =
@@ -359,36 +414,31 @@ Patch AverageAtOnce() {
 }  // namespace
 
 void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
-  const double step_ns = MeanStepNs(run);
-  if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
+  const double operators_ns = SmallOperatorsNs(run);
+  if (operators_ns == 0) return;
   const LooseOperators& loose = run.loop_work.operators;
-  if (loose.calls_per_step < kLooseOperators) return;
-  double exposed_ns = loose.per_step_ns * CpuExposure(run);
-  if (const HoldingFunction* held = HolderOfGpu(run)) {
-    exposed_ns = std::max(0.0, exposed_ns - held->AllIdleNs());
-  }
-  if (exposed_ns < kLooseShare * step_ns) return;
-  const std::string names = FunctionTexts(*run.store, loose.functions);
-  const std::string share = PercentOf(loose.per_step_ns / step_ns);
+  const double python_ns = PythonOfSmallOperatorsNs(run);
+  const std::string names =
+      FunctionTexts(*run.store, loose.functions, python_ns > 0 ? 1 : kMostNames);
+  const std::string share = PercentOf((loose.per_step_ns + python_ns) / MeanStepNs(run));
   findings->push_back(
-      {.title = names.empty() ? "Tensors are updated one by one outside of the optimizer"
-                              : names + ": small operators take " + share + " of a step",
+      {.title = names.empty()    ? "Tensors are updated one by one outside of the optimizer"
+                : python_ns == 0 ? names + ": small operators take " + share + " of a step"
+                                 : names + ": small operators and the Python between them take " +
+                                       share + " of a step",
        .seen = Rounded(loose.calls_per_step) +
                " operators a step that autograd does not follow take " + TimeOf(loose.per_step_ns) +
-               " (" + share + "), most often " + loose.operators.front().name +
-               (names.empty() ? "." : ", in " + names + "."),
+               ", most often " + loose.operators.front().name +
+               (names.empty() ? "" : ", in " + names) +
+               (python_ns == 0 ? "." : ", and its own Python " + TimeOf(python_ns) + "."),
        .why =
            "Averages of weights, clipping, metrics or statistics that loop over parameters, rows "
-           "or "
-           "values pay for each small operator; one call for all of them costs as much as a few.",
-       .action =
-           "Use what takes all tensors at once: torch._foreach_mul_ and its like, "
-           "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel; reduce over "
-           "a dimension instead of looping over rows; read a tensor once (.tolist()) instead of "
-           "value by value; or do it every N steps (metrics: update them in each, compute them at "
-           "the end of an epoch).",
-       .gain_ns = exposed_ns * kLooseGain,
-       .uncertainty_ns = exposed_ns * kLooseUncertainty,
+           "or values pay for each small operator; one call for all of them costs as much as a "
+           "few.",
+       .action = TakesValues(loose) ? std::string(kWholeTensor) + " " + kAllTensors
+                                    : std::string(kAllTensors) + " " + kWholeTensor,
+       .gain_ns = operators_ns * kLooseGain + python_ns * kOwnPythonGain,
+       .uncertainty_ns = operators_ns * kLooseUncertainty + python_ns * kOwnPythonUncertainty,
        .evidence = EvidenceOf(loose.operators, "operator"),
        .patch = UpdatesInPlace(loose) ? AverageAtOnce() : Patch{}});
 }

@@ -90,6 +90,53 @@ TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
   EXPECT_NEAR(found->gain_ns, 0.95 * 5 * kMs, 0.2 * kMs);
 }
 
+// A metric that reads a mask pixel by pixel: 200 operators of 20 us, 20 us of Python after each.
+TEST(LoopRules, ALoopOverValuesIsToldWithItsPython) {
+  for (const bool in_one_function : {true, false}) {
+    StoreBuilder build;
+    for (const char* function : {"train", "update"}) {
+      build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                          .function = build.Text(function),
+                                          .first_line = 1,
+                                          .line = 9});
+      build.store().python_stacks.Append(
+          {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
+    }
+    const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+    const auto sample = [&](size_t stack, int64_t from_ns, int64_t to_ns) {
+      build.store().python_samples.Append({.start_ns = from_ns,
+                                           .end_ns = to_ns,
+                                           .thread = thread,
+                                           .python_stack = PythonStackId::At(stack),
+                                           .samples = 1,
+                                           .cpu_ns = to_ns - from_ns});
+    };
+    int64_t sequence = 0;
+    for (int64_t i = 0; i < 40; ++i) {
+      const int64_t at = i * 14 * kMs;
+      build.Range(thread, "step", at, at + 14 * kMs - 1000);
+      build.Operator(thread, "aten::linear", at, at + 2 * kMs, ++sequence);
+      sample(0, at, at + 2 * kMs);
+      for (int64_t n = 0; n < 200; ++n) {
+        const int64_t from = at + 2 * kMs + n * 60'000;
+        build.Operator(thread, "aten::select", from, from + 20'000);
+        sample(1, from, from + 20'000);
+        sample(in_one_function ? 1 : 0, from + 20'000, from + 60'000);
+      }
+    }
+    const auto findings = BuildOverview(build.Build()).findings;
+    const Finding* found = FindRule(findings, "unfused-updates");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(FindRule(findings, "python-work") == nullptr, in_one_function);
+    EXPECT_EQ(found->action.find("Compute with the whole tensor"), 0u) << found->action;
+    if (!in_one_function) continue;
+    EXPECT_EQ(found->title.find("`update` (train.py:9): small operators and the Python between"),
+              0u)
+        << found->title;
+    EXPECT_NEAR(found->gain_ns, 10 * kMs, kMs);
+  }
+}
+
 // Another thread has the lock that `send` waits for.
 TEST(LoopRules, WhoHadTheLockIsNamed) {
   StoreBuilder build;
