@@ -85,6 +85,32 @@ def long_call():
 
 long_call()
 """
+# What yields is entered and left all the time, by its caller or by the loop of asyncio.
+YIELDS = """
+import asyncio, time
+
+def numbers():
+    for number in range(1000): yield number
+
+async def number():
+    return 1
+
+async def counted():
+    for number in range(1000): yield number
+
+async def awaits():
+    return sum([await number() for _ in range(1000)]) + sum([number async for number in counted()])
+
+def expression():
+    return sum(number & 3 for number in range(1000))
+
+def generator():
+    return sum(numbers())
+
+end = time.time() + 1.6
+while time.time() < end:
+    expression(); generator(); asyncio.run(awaits())
+"""
 
 
 class Sampled(InFolder):
@@ -98,6 +124,23 @@ class Sampled(InFolder):
 
     def functions(self):
         return {row["Function"].rpartition(".")[2]: row for row in self.table("python_samples")}
+
+    def stacks_of(self, database_name):
+        """Of each sample: (file, function) of its frames, innermost first."""
+        with contextlib.closing(sqlite3.connect(self.path(database_name))) as database:
+            texts = dict(database.execute("SELECT id, value FROM StringIds"))
+            frames = {row: (texts[file], texts[function]) for row, file, function in
+                      database.execute("SELECT row, file, function FROM BATCHLIGHT_PYTHON_FRAMES")}
+            stacks = {row: (frames[frame], parent) for row, frame, parent in
+                      database.execute("SELECT row, frame, parent FROM BATCHLIGHT_PYTHON_STACKS")}
+            found = []
+            for (stack,) in database.execute("SELECT python_stack FROM BATCHLIGHT_PYTHON_SAMPLES"
+                                             " WHERE python_stack IS NOT NULL"):
+                found.append([])
+                while stack is not None:
+                    frame, stack = stacks[stack]
+                    found[-1].append(frame)
+        return found
 
     def looks(self):
         """As many looks of one weight would tell as much: a tool that gets no processor looks less often, and
@@ -150,6 +193,18 @@ class EveryPython(Sampled):
                 self.assertGreater(looks[-1][1] - looks[0][0], 1500 * MS)
                 holes = [after[0] - before[1] for before, after in zip(looks, looks[1:])]
                 self.assertEqual([hole for hole in holes if hole > MS], [], looks)
+
+    def test_what_yields_has_its_callers(self):
+        for python in interpreters():
+            with self.subTest(python=python):
+                self.record(python, YIELDS, "--python-sampling-frequency=2000")
+                done = self.batchlight("export", "-f", "-t", "sqlite", "-o", "run.sqlite", "run.batchlight")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                stacks = self.stacks_of("run.sqlite")
+                yielding = [stack for stack in stacks if stack[0][0] == self.path("program.py") and
+                            stack[0][1].rpartition(".")[2] in ("<genexpr>", "numbers", "number", "counted", "awaits")]
+                self.assertGreater(len(yielding), 30)
+                self.assertEqual([stack for stack in yielding if stack[-1][1] != "<module>"], [])
 
     def test_forked_children(self):
         for python in interpreters():

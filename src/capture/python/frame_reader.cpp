@@ -9,6 +9,8 @@ namespace {
 using cpython::Load;
 
 constexpr size_t kMostThreads = 4096;
+constexpr uint64_t kNearState =
+    4096;                            // bytes behind the start of a thread state: no stack is there
 constexpr size_t kMostFrames = 512;  // callers beyond are left out
 
 size_t FrameBytes(const cpython::FrameLayout& layout) {
@@ -82,7 +84,7 @@ bool FrameReader::ReadThread(uint64_t state, PythonThread& thread, uint64_t& new
   older = Load<uint64_t>(copy.data(), cpython::kOlderThread);
   thread.tid = TidOf(copy.data());
   thread.state = state;
-  thread.innermost = InnermostOf(copy.data());
+  FindInnermost(copy.data(), thread);
   return true;
 }
 
@@ -91,6 +93,7 @@ bool FrameReader::ReadAgain(PythonThread& thread) {
   uint64_t newer = 0, older = 0;
   if (!ReadThread(thread.state, now, newer, older)) return false;
   thread.innermost = now.innermost;
+  thread.enters = now.enters;
   return true;
 }
 
@@ -103,11 +106,16 @@ uint32_t FrameReader::TidOf(const uint8_t* state) {
   return memory_.Read(handle + where_.handle_tid, &tid, sizeof tid) ? tid : 0;
 }
 
-uint64_t FrameReader::InnermostOf(const uint8_t* state) {
-  auto frame = Load<uint64_t>(state, where_.layout.thread_frame);
-  if (!where_.layout.has_c_frame || frame == 0) return frame;
+void FrameReader::FindInnermost(const uint8_t* state, PythonThread& thread) {
+  const auto frame = Load<uint64_t>(state, where_.layout.thread_frame);
+  thread.innermost = frame;
+  thread.enters = false;
+  if (!where_.layout.has_c_frame || frame == 0) return;
   uint64_t inner = 0;
-  return memory_.Read(frame + where_.layout.c_frame_frame, &inner, sizeof inner) ? inner : 0;
+  const bool is_read = memory_.Read(frame + where_.layout.c_frame_frame, &inner, sizeof inner);
+  thread.innermost = is_read ? inner : 0;
+  // The outermost frame of C lies in the thread state, those of calls on the thread's stack.
+  thread.enters = thread.innermost == 0 && frame - thread.state >= kNearState;
 }
 
 bool FrameReader::HasGil() const {
@@ -125,8 +133,10 @@ bool FrameReader::ReadInnermost(uint64_t address, PythonFrame& frame) {
   return true;
 }
 
-bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames) {
+bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames,
+                             uint64_t& outermost) {
   frames.clear();
+  outermost = 0;
   const cpython::FrameLayout& layout = where_.layout;
   for (uint64_t address = innermost; address != 0 && frames.size() < kMostFrames;) {
     const uint8_t* copy = memory_.Near(address, FrameBytes(layout));
@@ -134,8 +144,10 @@ bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frame
     const bool is_c =
         layout.frame_owner != 0 && Load<uint8_t>(copy, layout.frame_owner) >= layout.owner_is_c;
     if (!is_c) frames.push_back(FrameOf(layout, copy));
+    outermost = address;
     address = Load<uint64_t>(copy, layout.frame_back);
   }
+  if (frames.size() == kMostFrames) outermost = 0;
   return true;
 }
 

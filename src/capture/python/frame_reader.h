@@ -16,7 +16,8 @@ namespace batchlight::capture {
 struct PythonThread {
   uint32_t tid = 0;
   uint64_t state = 0;      // address of its PyThreadState
-  uint64_t innermost = 0;  // address of its frame; 0: it runs no Python
+  uint64_t innermost = 0;  // address of its frame; 0: it runs no Python, or
+  bool enters = false;     // is about to, from C, and its frame is not known yet
 };
 
 struct PythonFrame {
@@ -43,8 +44,9 @@ class FrameReader {
   // The frame itself, without its callers. False: it is none any more.
   bool ReadInnermost(uint64_t address, PythonFrame& frame);
   // All of them, innermost first, right after ReadInnermost(): what that copied is as it was.
-  // False: on the way something was no frame.
-  bool ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames);
+  // `outermost`: the address at which they end, which may be a frame of C; 0: behind those that are
+  // read. False: on the way something was no frame.
+  bool ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames, uint64_t& outermost);
 
   // Whether its threads share a GIL right now; those of a free-threaded interpreter need not.
   bool HasGil() const;
@@ -56,7 +58,7 @@ class FrameReader {
  private:
   bool ReadThread(uint64_t state, PythonThread& thread, uint64_t& newer, uint64_t& older);
   uint32_t TidOf(const uint8_t* state);
-  uint64_t InnermostOf(const uint8_t* state);
+  void FindInnermost(const uint8_t* state, PythonThread& thread);
 
   const cpython::ProcessFrames where_;
   TargetMemory memory_;

@@ -148,8 +148,10 @@ TEST(FrameReader, ListsWithoutAnEndHaveOne) {
   ASSERT_TRUE(reader.ReadThreads(threads));
   EXPECT_LE(threads.size(), 4096u);
   std::vector<PythonFrame> frames;
-  ASSERT_TRUE(reader.ReadFrames(threads[0].innermost, frames));
+  uint64_t outermost = 1;
+  ASSERT_TRUE(reader.ReadFrames(threads[0].innermost, frames, outermost));
   EXPECT_LE(frames.size(), 512u);
+  EXPECT_EQ(outermost, 0u);
 }
 
 // A thread's list and its frames have no end, and every frame is at another place of a line table

@@ -119,32 +119,42 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
 
 SampledProcess::Sight SampledProcess::See(PythonThread found, Thread& thread, bool ran) {
   bool runs_python = false;  // the way to the innermost frame breaks off now and then, too
+  bool doubted = false;
   for (int reads = 1;; ++reads) {
     frames_.clear();
-    runs_python = runs_python || found.innermost != 0;
+    runs_python = runs_python || found.innermost != 0 || found.enters;
     PythonFrame top;
-    if (found.innermost != 0 && ReadStack(found, thread, ran, top)) {
+    uint64_t outermost = thread.outermost;
+    if (found.innermost != 0 && ReadStack(found, thread, ran, top, outermost)) {
+      const bool is_whole = outermost == thread.outermost || outermost == 0 ||
+                            (reads == kMostReads && (thread.doubted || thread.outermost == 0));
       const bool is_known = frames_.empty() || frames_ == thread.frames;
-      if (is_known || names_.Name(reader_, frames_, named_)) {
+      if (is_whole && (is_known || names_.Name(reader_, frames_, named_))) {
         thread.innermost = found.innermost;
         thread.top = top;
+        thread.outermost = outermost;
+        thread.doubted = false;
         return Sight::kSeen;
       }
+      doubted = !is_whole;
     }
     // A thread that did not run is in no Python the next time either: one of autograd that waits.
-    if (!ran && found.innermost == 0) break;
+    if (!ran && found.innermost == 0 && !found.enters) break;
     if (reads == kMostReads || !reader_.ReadAgain(found)) break;
   }
-  return runs_python ? Sight::kMoved : Sight::kNoPython;
+  thread.doubted = thread.doubted || doubted;
+  if (runs_python) return Sight::kMoved;
+  thread.outermost = 0;
+  return Sight::kNoPython;
 }
 
 bool SampledProcess::ReadStack(const PythonThread& found, const Thread& thread, bool ran,
-                               PythonFrame& top) {
+                               PythonFrame& top, uint64_t& outermost) {
   if (!reader_.ReadInnermost(found.innermost, top)) return false;
   const bool stays =
       !ran && thread.lasts && found.innermost == thread.innermost && top == thread.top;
   if (stays) return true;
-  return reader_.ReadFrames(found.innermost, frames_) && !frames_.empty();
+  return reader_.ReadFrames(found.innermost, frames_, outermost) && !frames_.empty();
 }
 
 uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {

@@ -44,6 +44,8 @@ class SampledProcess {
     GilState gil = GilState::kUnknown;
     uint64_t innermost = 0;  // of `frames`
     PythonFrame top;
+    uint64_t outermost = 0;  // of the last stack that was seen: where it ends; 0: not known
+    bool doubted = false;    // since then a stack ended elsewhere
     std::vector<PythonFrame> frames;
     std::vector<NamedFrame> named;
     bool lasts = false;
@@ -59,10 +61,13 @@ class SampledProcess {
   GilWatch::Holder WaitOf(uint32_t tid, Thread& thread);
   void LookAt(const PythonThread& found, Thread& thread, PythonLog& log);
   // Into frames_, which stays empty where the thread has not moved since the last look, and named_
-  // if these are not what they were.
+  // if these are not what they were. What has just yielded or returned has no callers any more and
+  // looks like the end of the stack, for as long as the thread has no processor then: a stack that
+  // ends where the one before did is whole; one that ends elsewhere, if the next look finds so too.
   Sight See(PythonThread found, Thread& thread, bool ran);
-  // Also its innermost frame, into `top`.
-  bool ReadStack(const PythonThread& found, const Thread& thread, bool ran, PythonFrame& top);
+  // Also its innermost frame, into `top`, and the outermost, where frames_ does not stay empty.
+  bool ReadStack(const PythonThread& found, const Thread& thread, bool ran, PythonFrame& top,
+                 uint64_t& outermost);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
   std::string PathOf(uint32_t tid, const char* file) const;
