@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/numbers/capture_windows.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/stages/around_saves.h"
 #include "analysis/stages/between_epochs.h"
@@ -181,11 +182,7 @@ class LifeOfProcess {
   // Outside of the windows of a capture nothing was seen.
   void PaintUnrecorded() {
     if (!has_start_ || store_.capture_windows.size() == 0) return;
-    std::vector<TimeSpan> windows;
-    for (size_t i = 0; i < store_.capture_windows.size(); ++i) {
-      windows.push_back({store_.capture_windows.start_ns[i], store_.capture_windows.end_ns[i]});
-    }
-    windows = UnionOf(std::move(windows));
+    const std::vector<TimeSpan> windows = CaptureWindows(store_);
     std::vector<TimeSpan> unseen;
     VisitGaps(windows, life_.start_ns, life_.end_ns, [&](int64_t from_ns, int64_t to_ns) {
       // The first event opens the window, and the last one closes it.

@@ -367,6 +367,17 @@ TEST_F(StagesTest, NothingIsInvented) {
   EXPECT_EQ(ms.at("training"), 800);
 }
 
+// Of a program that goes on, or whose recorder was killed, the end of the capture is not known.
+TEST_F(StagesTest, ACaptureWithoutAnEndReachesToTheLastThatIsKnown) {
+  Start();
+  Prepare(1500);
+  for (int i = 0; i < 8; ++i) Step();
+  build_.store().capture_windows.Append({.start_ns = 0, .end_ns = kOpenEnd});
+  build_.store().duration_ns = at_ * kMs;
+  const auto ms = Find();
+  EXPECT_EQ(ms, (std::map<std::string, int64_t>{{"start-up", 1500}, {"training", 800}}));
+}
+
 TEST_F(StagesTest, NothingToShowWithoutStepsAndPython) {
   Operator(0, 10);
   EXPECT_TRUE(Find().empty());

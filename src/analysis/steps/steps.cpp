@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/numbers/capture_windows.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/loop_span.h"
@@ -140,11 +141,7 @@ std::vector<Candidate> FindPeriodic(const StepInputs& inputs) {
 // Between two captures nothing was collected: what reaches over such a gap is no step, however it
 // looks from its ends.
 void DropStepsAcrossGaps(const Store& store, std::vector<Candidate>& candidates) {
-  std::vector<TimeSpan> windows;
-  for (size_t i = 0; i < store.capture_windows.size(); ++i) {
-    windows.push_back({store.capture_windows.start_ns[i], store.capture_windows.end_ns[i]});
-  }
-  windows = UnionOf(std::move(windows));
+  const std::vector<TimeSpan> windows = CaptureWindows(store);
   std::vector<TimeSpan> gaps;
   for (size_t i = 1; i < windows.size(); ++i) {
     gaps.push_back({windows[i - 1].end_ns, windows[i].start_ns});
