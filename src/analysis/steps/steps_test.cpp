@@ -491,33 +491,21 @@ TEST(Steps, ACallThatACaptureCutsEndsWithIt) {
 }
 
 TEST(Steps, TheTimeBetweenTwoCapturesIsNoStep) {
-  StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
-  for (const int64_t window : {0, 5000}) {
-    build.store().capture_windows.Append({.start_ns = window, .end_ns = window + 400});
-    for (int i = 0; i < 4; ++i) Iteration(build, thread, window + i * 100);
+  for (const int64_t end_ns : {int64_t{5400}, kOpenEnd}) {  // of a run that goes on
+    StoreBuilder build;
+    const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+    build.store().capture_windows.Append({.start_ns = 0, .end_ns = 400});
+    build.store().capture_windows.Append({.start_ns = 5000, .end_ns = end_ns});
+    for (const int64_t window : {0, 5000}) {
+      for (int i = 0; i < 4; ++i) Iteration(build, thread, window + i * 100);
+    }
+    build.store().duration_ns = 5400;
+    const Store store = build.Build();
+    const StepSet set = FindSteps(store);
+    ASSERT_EQ(set.processes.size(), 1u);
+    ASSERT_EQ(set.processes[0].steps.size(), 7u);
+    for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
   }
-  const Store store = build.Build();
-  const StepSet set = FindSteps(store);
-  ASSERT_EQ(set.processes.size(), 1u);
-  ASSERT_EQ(set.processes[0].steps.size(), 7u);
-  for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
-}
-
-TEST(Steps, TheTimeBeforeACaptureWithoutAnEndIsNoStep) {
-  StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
-  for (const int64_t window : {0, 5000}) {
-    build.store().capture_windows.Append(
-        {.start_ns = window, .end_ns = window == 0 ? 400 : kOpenEnd});
-    for (int i = 0; i < 4; ++i) Iteration(build, thread, window + i * 100);
-  }
-  build.store().duration_ns = 5400;
-  const Store store = build.Build();
-  const StepSet set = FindSteps(store);
-  ASSERT_EQ(set.processes.size(), 1u);
-  ASSERT_EQ(set.processes[0].steps.size(), 7u);
-  for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
 }
 
 // --every and --steps: the program itself opens a window where a step ends and the next begins.
