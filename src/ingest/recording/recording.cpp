@@ -12,6 +12,7 @@
 #include "ingest/recording/chunk_plan.h"
 #include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
+#include "ingest/recording/cut_stacks.h"
 #include "ingest/recording/gpu_counters.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/library_calls.h"
@@ -193,6 +194,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   PlaceCpu(fragments, maps.value(), store);
   NameNativeFrames(fragments, maps.value(), store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
+  JoinCutStacks(store);
   FollowLockHandovers(store);
   CutImpossibleCopyEnds(store);
   NameKernels(store);
