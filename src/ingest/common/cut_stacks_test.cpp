@@ -1,4 +1,4 @@
-#include "ingest/recording/cut_stacks.h"
+#include "ingest/common/cut_stacks.h"
 
 #include <gtest/gtest.h>
 
