@@ -108,23 +108,24 @@ class Runner:
                                              env=dict(os.environ, **{VARIABLE: os.path.join(own, "plan")}),
                                              start_new_session=True)
             limit = time.monotonic() + self.startup_s
-            status, gone, began = None, None, False
+            status, result, gone, began = None, None, None, False
             while status is None and time.monotonic() < limit:
                 if not began and os.path.exists(os.path.join(own, BEGAN)):
                     began, limit = True, limit + 4 * self.seconds
                 try:
                     status = self._process.wait(0.05)
                 except subprocess.TimeoutExpired:
-                    # A launcher may wait for other ranks, which nobody tells to end.
-                    gone = gone or (time.monotonic() if os.path.exists(plan["result"]) else None)
-                    if gone and time.monotonic() > gone + 20:
-                        break
+                    # A launcher may wait for other ranks, which nobody tells to end. A program that ends by
+                    # itself tells why by its exit code.
+                    result = result or _read_result(plan["result"])
+                    if result is not None and not result.get("ended"):
+                        gone = gone or time.monotonic()
+                        if time.monotonic() > gone + 20:
+                            break
             self._end()
-            if os.path.exists(plan["result"]):
-                with open(plan["result"]) as file:
-                    result = json.load(file)
-                if status in (0, None) or result.get("batches"):
-                    return result
+            result = result or _read_result(plan["result"])
+            if result is not None and (status in (0, None) or result.get("batches")):
+                return result
             output.seek(0)
             text = output.read().decode(errors="replace")
         if status is None and began:
@@ -160,6 +161,14 @@ class Runner:
                 except subprocess.TimeoutExpired:
                     pass
         _signal_group(process.pid, signal.SIGKILL)  # what it left behind
+
+
+def _read_result(path):
+    """None: there is none yet."""
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        return json.load(file)
 
 
 def _signal_group(pid, number):

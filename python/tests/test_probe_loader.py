@@ -166,14 +166,14 @@ class OtherPrograms(unittest.TestCase):
 class Patience(unittest.TestCase):
     """A program that writes a line and a file, and goes on for ever; the clock runs from that file on."""
 
-    def said_of(self, file):
+    def said_of(self, file, text="", then="exec sleep 1000", startup_s=5):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "program")
             with open(program, "w") as script:
-                script.write("#!/bin/sh\necho first words\n"
-                             "> \"${BATCHLIGHT_PROBE_LOADER%%plan}%s\"\nexec sleep 1000\n" % file)
+                script.write("#!/bin/sh\necho first words\ncd \"${BATCHLIGHT_PROBE_LOADER%%/plan}\"\n"
+                             "echo '%s' > new; mv new %s\n%s\n" % (text, file, then))
             os.chmod(program, 0o755)
-            runner = _probe_trials.Runner(["any"], seconds=1, steps=1, startup_s=5, say=lambda what: None)
+            runner = _probe_trials.Runner(["any"], seconds=1, steps=1, startup_s=startup_s, say=lambda what: None)
             self.addCleanup(runner.close)
             ticks = []
 
@@ -195,6 +195,10 @@ class Patience(unittest.TestCase):
     def test_for_the_loop_once_it_began(self):
         self.assertEqual(_probe_trials.BEGAN, in_program.BEGAN)
         self.assertIn("too few in 9 s", self.said_of(in_program.BEGAN))
+
+    def test_for_the_exit_code_of_one_that_ends_by_itself(self):
+        said = self.said_of("result", '{"batches": 0, "loaders": 0, "ended": true}', "sleep 2; exit 2", startup_s=100000)
+        self.assertIn("ended with exit code 2", said)
 
 
 class Limit(unittest.TestCase):
