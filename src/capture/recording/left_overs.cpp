@@ -11,6 +11,7 @@
 #include "base/printable_text.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/machine_facts.h"
+#include "capture/recording/recorders_files.h"
 #include "capture/recording/seal.h"
 
 namespace batchlight::capture {
@@ -21,9 +22,11 @@ std::string Join(const std::string& folder, const std::string& name) {
                                          : folder + (folder.ends_with('/') ? "" : "/") + name;
 }
 
-// Only root's tool records into the folder of another user (--run-as).
+// Only root's tool records into the folder of another user (--run-as). Another folder of ours may
+// have got its name from whoever may write the folder around it.
 bool IsOfOurTool(const LiveFolder& live) {
-  return live.folder().IsOurs() || (geteuid() == 0 && live.HoldsToolsFile());
+  return (live.folder().IsOurs() && IsRecordersFolder(live.folder())) ||
+         (geteuid() == 0 && live.HoldsToolsFile());
 }
 
 // The live folder of that name if this user's run left it; but for the user of --run-as nobody else

@@ -21,6 +21,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+std::string ControlFile() {
+  const uint64_t magic = format::kControlMagic;
+  return {reinterpret_cast<const char*>(&magic), sizeof magic};
+}
+
 class LeftOversTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +35,7 @@ class LeftOversTest : public testing::Test {
     for (const char* run : {"/a", "/b"}) {
       const std::string live = base_ + run + kLiveSuffix;
       std::filesystem::create_directory(live);
-      ASSERT_TRUE(WriteWholeFile(live + "/control", "x").ok());
+      ASSERT_TRUE(WriteWholeFile(live + "/control", ControlFile()).ok());
     }
     ASSERT_TRUE(WriteWholeFile(base_ + "/b.batchlight", "precious").ok());
     ASSERT_TRUE(WriteWholeFile(base_ + "/c.html.partial-abcdefghijklmnop", "half").ok());
@@ -55,6 +60,31 @@ TEST_F(LeftOversTest, RecordingsAreMadeAndUnfinishedFilesGo) {
   EXPECT_EQ(Left(), (Names{"a.batchlight", "b.batchlight"}));
 }
 
+// Who may write the folder around it can call a private folder of this user so.
+TEST_F(LeftOversTest, AFolderThatIsCalledALiveOneStays) {
+  const std::string other = base_ + "/debian" + kLiveSuffix;
+  std::filesystem::create_directory(other);
+  for (const char* name : {"/control", "/a.blp", "/shot.frames", "/steps", "/timer_samples"}) {
+    ASSERT_TRUE(WriteWholeFile(other + name, "mine and long enough").ok());
+  }
+  for (const bool drops : {false, true}) {
+    Names lines;
+    ASSERT_TRUE(Clean(base_, {.drop_events = drops}, lines).ok());
+    EXPECT_EQ(Folder::Open(other)->Names().size(), 5u);
+  }
+  EXPECT_FALSE(FileExists(base_ + "/debian.batchlight"));
+  EXPECT_NE(LiveFolder::Create(other, true).status().message().find("no recording is in it"),
+            std::string::npos);
+  EXPECT_EQ(Folder::Open(other)->Names().size(), 5u);
+  // In a live folder, too, only what the recorder wrote is removed.
+  const std::string live = base_ + "/a" + kLiveSuffix;
+  std::filesystem::create_directory(live);
+  ASSERT_TRUE(WriteWholeFile(live + "/control", ControlFile()).ok());
+  ASSERT_TRUE(WriteWholeFile(live + "/shot.frames", "mine and long enough").ok());
+  EXPECT_FALSE(LiveFolder::Open(live)->Remove().ok());
+  EXPECT_EQ(Folder::Open(live)->Names(), (Names{"shot.frames"}));
+}
+
 TEST_F(LeftOversTest, ALinkLeadsToNothingThatWasLeftHere) {
   char elsewhere[] = "/tmp/bl_kept_XXXXXX";
   ASSERT_NE(mkdtemp(elsewhere), nullptr);
@@ -72,6 +102,7 @@ TEST_F(LeftOversTest, ALinkLeadsToNothingThatWasLeftHere) {
 // On storage of several machines, whose locks may hold for one alone.
 TEST_F(LeftOversTest, WhatAnotherMachineMayBeWritingStays) {
   format::ControlPage page{};
+  page.magic = format::kControlMagic;
   page.machine = ThisMachine();
   const auto write = [&](const std::string& name) {
     const std::string_view bytes(reinterpret_cast<const char*>(&page), sizeof page);
@@ -133,7 +164,7 @@ class LeftByRootsTool : public testing::Test {
     base_ = name;
     live_ = base_ + "/a" + kLiveSuffix;
     std::filesystem::create_directory(live_);
-    ASSERT_TRUE(WriteWholeFile(live_ + "/control", "x").ok());
+    ASSERT_TRUE(WriteWholeFile(live_ + "/control", ControlFile()).ok());
     ASSERT_TRUE(WriteWholeFile(live_ + "/12-1.blp", "").ok());
     ASSERT_TRUE(WriteWholeFile(live_ + "/tool.blp", "", {.is_private = true}).ok());
     for (const std::string& theirs : {base_, live_, live_ + "/control", live_ + "/12-1.blp"}) {

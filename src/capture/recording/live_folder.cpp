@@ -21,11 +21,8 @@
 #include "base/folder.h"
 #include "base/printable_text.h"
 #include "capture/recording/machine_facts.h"
-#include "cpython/process_frames.h"
+#include "capture/recording/recorders_files.h"
 #include "format/control.h"
-#include "format/layout.h"
-#include "format/step_board.h"
-#include "format/timer_samples.h"
 
 namespace batchlight::capture {
 namespace {
@@ -98,25 +95,12 @@ bool SeesNamespace(uint64_t other, uint64_t own) {
   return other == 0 || own == 0 || other == own || own == kOfTheMachine;
 }
 
-bool IsRecorders(std::string_view name) {
-  return name == kControlFile || name == format::kStepBoardFile ||
-         name == format::kTimerSamplesFile || name.ends_with(".blp") ||
-         name.ends_with(cpython::kFramesSuffix);
-}
-
 Status CannotMake(const std::string& path, int reason) {
   const size_t slash = path.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   return OutputError("cannot record into folder " + parent + ": " + std::strerror(reason) +
                      (reason == ENOENT ? "; create it first or choose another with -o"
                                        : "; choose another with -o"));
-}
-
-// With a chunk, or without anything yet.
-bool BeginsAsProcessFile(int fd) {
-  uint32_t magic = 0;
-  const ssize_t bytes = pread(fd, &magic, sizeof magic, 0);
-  return bytes == 0 || (bytes == sizeof magic && (magic == 0 || magic == format::kChunkMagic));
 }
 
 // Some file systems give every file to everybody, whatever is asked of them.
@@ -215,6 +199,10 @@ Status LiveFolder::CheckReplaceable(bool replace) const {
   const uid_t owner = folder_.Info().st_uid;
   if (owner != geteuid() && geteuid() != 0) {
     return OutputError(path() + " belongs to another user; choose another name with -o");
+  }
+  if (!IsRecordersFolder(folder_)) {
+    return OutputError(
+        path() + " is there already, and no recording is in it; choose another name " + "with -o");
   }
   if (const std::string writer = FindWriter(); !writer.empty()) {
     return OutputError(path() + " is in use by " + writer + "; choose another name with -o");
@@ -326,7 +314,8 @@ int LiveFolder::OpenProcessFile(const std::string& name, int flags) const {
   const bool is_owners =
       info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
   // In a folder of theirs another user may have put a file of the tool's user, whatever it holds.
-  const bool is_moved = info.st_uid != folder_.Info().st_uid && !BeginsAsProcessFile(fd);
+  const bool is_moved = info.st_uid != folder_.Info().st_uid &&
+                        (!name.ends_with(".blp") || BeginningOf(fd, name) == Beginning::kOther);
   if (is_file && is_owners && !is_moved) return fd;
   close(fd);
   errno = EACCES;
@@ -380,9 +369,17 @@ bool LiveFolder::HoldsOnlyOpenFiles() const {
   });
 }
 
+// The files that say so last: who goes on with what is left of it knows it by them.
 Status LiveFolder::Remove() const {
-  for (const std::string& name : folder_.Names()) {
-    if (IsRecorders(name)) folder_.Remove(name);
+  std::vector<std::string> names = folder_.Names();
+  std::erase_if(names, [&](const std::string& name) {
+    return !IsRecordersName(name) || BeginningOf(folder_, name) == Beginning::kOther;
+  });
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+    return BeginningOf(folder_, name) == Beginning::kBlank;
+  });
+  if (IsRecordersFolder(folder_)) {
+    for (const std::string& name : names) folder_.Remove(name);
   }
   // Not a folder that stands there by now in place of ours.
   if (!IsStillThere()) return {};

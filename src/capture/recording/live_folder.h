@@ -65,9 +65,9 @@ class LiveFolder {
 
   // Makes it another user's, who records into it (--run-as). False with errno.
   bool GiveTo(uid_t user, gid_t group) const;
-  // Removes it and what the recorder puts into it. Other files, and then the folder, stay. Where
-  // files that are open keep a name until they are closed (NFS, FUSE) the folder goes with this
-  // object.
+  // Removes it and what a recorder put into it, by names and content. Other files, and then the
+  // folder, stay. Where files that are open keep a name until they are closed (NFS, FUSE) the
+  // folder goes with this object.
   Status Remove() const;
   LiveFolder(LiveFolder&& other) noexcept;
   LiveFolder& operator=(LiveFolder&& other) = delete;

@@ -206,11 +206,13 @@ TEST_F(SealTest, ThousandsOfTinyChunksStaySmall) {
 }
 
 TEST_F(SealTest, LiveFolderOfSomebodyElseStays) {
-  Put("7-1.blp", "");
+  Put("7-1.blp", MakeChunk(7, 0, 5, true));
+  Put("7-2.blp", "");
   Put("notes.txt", "mine");
   EXPECT_EQ(Live().Remove().kind(), ErrorKind::kOutput);
   EXPECT_TRUE(FileExists(folder_ + "/notes.txt"));
   EXPECT_FALSE(FileExists(folder_ + "/7-1.blp"));
+  EXPECT_FALSE(FileExists(folder_ + "/7-2.blp"));
 }
 
 // In the folder of another user these would lead to what only the tool may read, or nowhere.

@@ -1,4 +1,4 @@
-#include "capture/recording/gpu_sampler.h"
+#include "capture/gpu/gpu_sampler.h"
 
 #include <fcntl.h>
 #include <poll.h>
