@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "capture/gpu/gpu_sampling.h"
 #include "capture/loop/event_loop.h"
 #include "capture/recording/control.h"
+#include "capture/recording/gpu_sampling.h"
 #include "capture/recording/sample_frames.h"
 #include "capture/recording/tool_log.h"
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "capture/gpu/gpu_sampling.h"
 #include "capture/program/inherited_descriptors.h"
 #include "capture/program/run_as.h"
 #include "capture/recording/cpu_options.h"
 #include "capture/recording/disk_limits.h"
+#include "capture/recording/gpu_sampling.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
