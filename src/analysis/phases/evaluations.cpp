@@ -75,6 +75,7 @@ class ThreadEvaluations {
     modes_known ? FindByMode() : FindByCount();
     for (const StringId path : events.in_closures) trained_.insert(path.value);
     FindTrained(parts);
+    FindFeeds();
     JoinStretches();
   }
 
@@ -171,6 +172,44 @@ class ThreadEvaluations {
       if (of_root == parts.end()) continue;
       trained_.insert(of_root->second.begin(), of_root->second.end());
     }
+  }
+
+  // The batches that the training takes: it comes before anything else is loaded.
+  void FindFeeds() {
+    feeds_.resize(events_.size());
+    size_t count = 0;
+    bool trains = false;
+    for (size_t i = events_.size(); i-- > 0;) {
+      const Kind kind = events_[i].kind;
+      trains |= kind == Kind::kBackward || kind == Kind::kOptimizer;
+      trains |= IsCall(i) && !is_evaluation_[i];
+      if (kind != Kind::kLoaderStart && kind != Kind::kLoaderNext) continue;
+      feeds_[i] = trains && kind == Kind::kLoaderNext;
+      count += feeds_[i];
+      trains = false;
+    }
+    if (count * 2 < steps_) feeds_.clear();  // what is loaded is not what is learned
+  }
+
+  bool Feeds(size_t i) const { return !feeds_.empty() && feeds_[i]; }
+
+  // Whether what is loaded right before the stretch is no batch of it: the loader of the training
+  // has none any more, since that one goes on with a new iterator, if at all.
+  bool EndsTraining(size_t load, const Stretch& stretch) const {
+    if (feeds_.empty()) return false;
+    const auto is = [&](size_t i, Kind kind) { return events_[i].kind == kind; };
+    size_t before = load;
+    while (before > 0 && is(before - 1, Kind::kEvalMode)) --before;
+    if (before == 0 || is(before - 1, Kind::kLoaderStart)) return false;
+    for (size_t i = stretch.first; i < stretch.last; ++i) {
+      if (is(i, Kind::kLoaderNext)) return false;
+    }
+    size_t next = stretch.last + 1;
+    while (next < events_.size() && (is(next, Kind::kEvalMode) || is(next, Kind::kTrainMode) ||
+                                     is(next, Kind::kCheckpoint))) {
+      ++next;
+    }
+    return next == events_.size() || is(next, Kind::kLoaderStart);
   }
 
   // What may stand between the calls of one evaluation.
@@ -285,13 +324,17 @@ class ThreadEvaluations {
   static bool IsMeasured(const Stretch& stretch) { return stretch.measured_ns != INT64_MIN; }
 
   // The event that opens the stretch: the switch to eval mode or the loader's start before its
-  // first call, else the loading of its first batch, else that call.
+  // first call, else the loading of its first batch, which is none that the training asked for,
+  // else that call.
   size_t FirstOf(const Stretch& stretch) const {
     size_t opens = stretch.first;
     for (size_t i = stretch.first; i-- > 0;) {
       const Kind kind = events_[i].kind;
       if (kind == Kind::kEvalMode || kind == Kind::kLoaderStart) opens = i;
-      if (kind == Kind::kLoaderNext && i + 1 == stretch.first) opens = i;
+      if (kind == Kind::kLoaderNext && i + 1 == stretch.first) {
+        if (Feeds(i) || EndsTraining(i, stretch)) break;
+        opens = i;
+      }
       if (kind != Kind::kEvalMode && kind != Kind::kLoaderStart && kind != Kind::kLoaderNext) break;
     }
     return opens;
@@ -313,7 +356,8 @@ class ThreadEvaluations {
       start_ns = std::max(std::min(before_ns, start_ns), start_ns - usual_ns);
     }
     const size_t next = stretch.last + 1;
-    if (next < events_.size() && events_[next].kind == Kind::kLoaderNext) {
+    const bool loads = next < events_.size() && events_[next].kind == Kind::kLoaderNext;
+    if (loads && (stretch.own_loader || !Feeds(next))) {
       end_ns = std::max(end_ns, events_[next].end_ns);
     } else {
       const int64_t after_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
@@ -350,6 +394,7 @@ class ThreadEvaluations {
   std::vector<int64_t> losses_, metrics_;
   uint32_t steps_;
   std::vector<bool> is_evaluation_;
+  std::vector<bool> feeds_;  // by event; empty: the training takes none from a DataLoader
   std::unordered_set<uint32_t> trained_;
   std::vector<Stretch> stretches_;
 };

@@ -58,6 +58,12 @@ class Loop {
     build_.Phase(thread_, phase, name, at_, at_ + ns);
     at_ += ns + 2;
   }
+  // With a range around it, as Lightning has.
+  void Load() {
+    build_.Phase(thread_, Phase::kDataLoaderNext, "next", at_, at_ + 10);
+    build_.Phase(thread_, Phase::kDataLoaderNext, "next", at_ + 1, at_ + 9);
+    at_ += 12;
+  }
   void Backward() { Do(Phase::kBackward, "backward", 40); }
   void Update(std::string_view name = "SGD.step") { Do(Phase::kOptimizerStep, name); }
   void Train(std::string_view path = "Net") {
@@ -127,6 +133,71 @@ TEST(Validation, BeforeTheFirstStepAndWithoutALoader) {
     loop.Train();
   }
   EXPECT_EQ(loop.Found(), expected);
+}
+
+// The last batch that the training asks for is none: its loader ends, and stops its workers.
+TEST(Validation, BeginsBehindTheEndOfTheTrainingsLoader) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+    for (int i = 0; i < 5; ++i) {
+      loop.Do(Phase::kDataLoaderNext, "next");
+      loop.Train();
+    }
+    loop.Do(Phase::kDataLoaderNext, "next", 2000);
+    const int64_t start = loop.now() - 2;
+    for (int i = 0; i < 3; ++i) loop.Call("Net", "no_grad");
+    expected.push_back({start, loop.now()});
+  }
+  EXPECT_EQ(loop.Found(), expected);
+}
+
+// Of batches that were made before, in the middle of an epoch: before one is trained, or behind it.
+TEST(Validation, HasNoBatchOfTheTraining) {
+  for (const bool before : {true, false}) {
+    Loop loop;
+    std::vector<TimeSpan> expected;
+    const auto validate = [&](int i) {
+      if (i % 5 != 0) return;
+      const int64_t start = loop.now() - 2;
+      for (int k = 0; k < 3; ++k) loop.Call("Net", "eval, no_grad");
+      expected.push_back({start, loop.now()});
+    };
+    loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+    for (int i = 0; i < 20; ++i) {
+      loop.Do(Phase::kDataLoaderNext, "next");
+      if (before) validate(i);
+      loop.Train();
+      if (!before) validate(i);
+    }
+    loop.Do(Phase::kDataLoaderNext, "next");
+    EXPECT_EQ(loop.Found(), expected) << before;
+  }
+}
+
+TEST(Validation, HasTheBatchesOfAnIteratorThatWasMadeBefore) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+  loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+  for (int i = 0; i < 20; ++i) {
+    loop.Do(Phase::kDataLoaderNext, "next");
+    loop.Train();
+    if (i % 5 != 4 || i == 19) continue;
+    const int64_t start = loop.now();
+    for (int k = 0; k < 3; ++k) {
+      loop.Load();
+      loop.Call("Net", "no_grad");
+    }
+    expected.push_back({start, loop.now()});
+  }
+  std::vector<TimeSpan> found = loop.Found();
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].start_ns, expected[i].start_ns);
+    EXPECT_EQ(found[i].end_ns, expected[i].end_ns);
+  }
 }
 
 // DistributedDataParallel(model) learns; the model itself is called for a probe after each step.

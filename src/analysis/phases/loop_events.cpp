@@ -141,7 +141,7 @@ LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& m
   LoopEvents loop;
   AddNumbers(store, operator_rows, loop);
   std::vector<LoopEvent>& events = loop.rows;
-  int64_t hidden_until_ns = INT64_MIN;
+  int64_t hidden_until_ns = INT64_MIN, loads_until_ns = INT64_MIN;
   for (uint32_t row = mark_rows.begin; row < mark_rows.end; ++row) {
     const PhaseMark& mark = marks[row];
     if (mark.start_ns < hidden_until_ns) {
@@ -152,6 +152,10 @@ LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& m
     const std::optional<LoopEventKind> kind = KindOfMark(mark);
     if (!kind || (kind == LoopEventKind::kOptimizer && IsScalersOwn(store.Text(mark.name)))) {
       continue;
+    }
+    if (kind == LoopEventKind::kLoaderNext) {
+      if (mark.start_ns < loads_until_ns) continue;  // Lightning has a range around it
+      loads_until_ns = mark.end_ns;
     }
     events.push_back(
         {.start_ns = mark.start_ns, .end_ns = mark.end_ns, .kind = *kind, .path = mark.name});
