@@ -107,7 +107,8 @@ std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
 
 }  // namespace
 
-std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps) {
+std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps,
+                                        bool has_epochs) {
   std::vector<TimeSpan> found, bare;
   if (steps.thread.IsNone() || steps.steps.size() < 4) return found;
   const std::vector<TimeSpan> not_training = CallsOf(inputs, steps.thread, Phase::kEvaluationCall);
@@ -150,7 +151,7 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
     const double ran_ns = free_ns - waits.In(span);
     const bool does_more = ran_ns > kLeastOfUsual * usually_ran_ns &&
                            ran_ns - usually_ran_ns > kLeastLead * step_ran_ns;
-    if (!leads[i].epoch && !does_more) continue;
+    if (!leads[i].epoch && (has_epochs || !does_more)) continue;
     AddSpan(leads[i].epoch ? found : bare, span.start_ns, span.end_ns);
   }
   if (bare.size() * kFewestPerBareLead > leads.size()) bare.clear();

@@ -11,7 +11,9 @@ namespace batchlight {
 
 struct StepInputs;
 
-// Ordered, not overlapping. Validation and checkpoints in it are not cut out.
-std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps);
+// Ordered, not overlapping. Validation and checkpoints in it are not cut out. `has_epochs`: it is
+// known where they begin, and what begins none is a slow iteration.
+std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps,
+                                        bool has_epochs);
 
 }  // namespace batchlight

@@ -19,7 +19,7 @@ inline constexpr size_t kStageKinds = 0
 #undef STAGE_KIND
     ;
 
-// What a loop does beside its iterations, and is none of the others. A loop has one or the other.
+// What a loop does beside its iterations, and is none of the others.
 constexpr bool IsBetween(StageKind kind) {
   return kind == StageKind::kBetweenEpochs || kind == StageKind::kBetweenSteps;
 }

@@ -26,6 +26,12 @@ constexpr size_t kFewestPerEpoch =
 // only what happened meanwhile.
 bool KnowsLives(const Store& store) { return !store.Property("batchlight.version").empty(); }
 
+// Whether one of the times, ascending, lies in the span or at its end.
+bool AnyWithin(const std::vector<int64_t>& times_ns, TimeSpan span) {
+  const auto first = std::lower_bound(times_ns.begin(), times_ns.end(), span.start_ns);
+  return first != times_ns.end() && *first <= span.end_ns;
+}
+
 class LifeOfProcess {
  public:
   // `steps`: nullptr if the process has none.
@@ -119,13 +125,22 @@ class LifeOfProcess {
   void PaintLoop() {
     const std::vector<Step>& steps = steps_->steps;
     Lay({SpanOfLoop(steps).whole}, loop_);
-    const bool has_epochs =
-        BeginsEpoch(inputs_, thread_, steps.front().end_ns, steps.back().end_ns);
-    const StageKind between = has_epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
-    Lay(LongGaps(), between);
-    Lay(FindBetweenEpochs(inputs_, *steps_), between);
+    const std::vector<int64_t> epochs_ns = EpochStarts(inputs_, thread_);
+    const bool has_epochs = AnyWithin(epochs_ns, {steps.front().end_ns, steps.back().end_ns - 1});
+    LayBetween(LongGaps(), epochs_ns);
+    LayBetween(FindBetweenEpochs(inputs_, *steps_, has_epochs), epochs_ns);
     Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
     Lay(StepsOf(StepKind::kGraphCapture), StageKind::kGraphCapture);
+  }
+
+  // Time beside the steps lies between two epochs where one begins in it or at its end.
+  void LayBetween(const std::vector<TimeSpan>& spans, const std::vector<int64_t>& epochs_ns) {
+    std::vector<TimeSpan> epochs, steps;
+    for (const TimeSpan& span : spans) {
+      AddSpan(AnyWithin(epochs_ns, span) ? epochs : steps, span.start_ns, span.end_ns);
+    }
+    Lay(epochs, StageKind::kBetweenEpochs);
+    Lay(steps, StageKind::kBetweenSteps);
   }
 
   std::vector<TimeSpan> StepsOf(StepKind kind) const {

@@ -246,6 +246,30 @@ TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {
   EXPECT_FALSE(ms.contains("between steps"));
 }
 
+// Where it is known when an epoch begins, a long sleep in the middle of one is a slow iteration,
+// and what lies beside a validation there is between steps.
+TEST_F(StagesTest, InTheMiddleOfAnEpochNothingIsBetweenTwo) {
+  Start();
+  Prepare(1100);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    build_.Phase(main_, Phase::kDataLoaderInit, "iter", at_ * kMs, at_ * kMs + 1);
+    for (int i = 0; i < 10; ++i) {
+      if (epoch == 1 && i == 5) at_ += 400;
+      Step();
+      if (epoch == 1 && i == 7) {
+        Validate(10);
+        at_ += 300;
+      }
+    }
+    at_ += 400;
+  }
+  End(at_);
+  const auto ms = Find();
+  EXPECT_EQ(ms.at("between epochs"), 800);
+  EXPECT_EQ(ms.at("between steps"), 300);
+  EXPECT_EQ(ms.at("training"), 3400);
+}
+
 TEST_F(StagesTest, ALoopWithoutEpochsHasNothingBetweenThem) {
   const auto ms = ThreeEpochs(false);
   EXPECT_EQ(ms.at("between steps"), 800);

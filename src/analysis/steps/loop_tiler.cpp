@@ -260,18 +260,18 @@ std::vector<int64_t> NamedEpochStarts(const StepInputs& inputs, ThreadId thread)
   return starts;
 }
 
-bool BeginsEpoch(const StepInputs& inputs, ThreadId thread, int64_t from_ns, int64_t until_ns) {
-  const auto within = [&](int64_t start_ns) { return start_ns >= from_ns && start_ns < until_ns; };
+std::vector<int64_t> EpochStarts(const StepInputs& inputs, ThreadId thread) {
+  std::vector<int64_t> starts = NamedEpochStarts(inputs, thread);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
   int64_t evaluates_until_ns = INT64_MIN;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
     if (IsEvaluation(mark.kind)) evaluates_until_ns = std::max(evaluates_until_ns, mark.end_ns);
     const bool evaluates = mark.start_ns < evaluates_until_ns;  // with a loader of its own
-    if (mark.loader_start && !evaluates && within(mark.start_ns)) return true;
+    if (mark.loader_start && !evaluates) starts.push_back(mark.start_ns);
   }
-  const std::vector<int64_t> named = NamedEpochStarts(inputs, thread);
-  return std::any_of(named.begin(), named.end(), within);
+  std::sort(starts.begin(), starts.end());
+  return starts;
 }
 
 }  // namespace batchlight

@@ -40,9 +40,8 @@ bool IsInEveryStep(size_t with, size_t iterations);
 // Where a range or call of an epoch begins on the thread, in no order.
 std::vector<int64_t> NamedEpochStarts(const StepInputs& inputs, ThreadId thread);
 
-// Whether the thread begins an epoch between the two: one that is named so, or a DataLoader
-// of training.
-bool BeginsEpoch(const StepInputs& inputs, ThreadId thread, int64_t from_ns, int64_t until_ns);
+// When the thread begins an epoch, ascending: one that is named so, or a DataLoader of training.
+std::vector<int64_t> EpochStarts(const StepInputs& inputs, ThreadId thread);
 
 class LoopTiler {
  public:

@@ -304,8 +304,9 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
 }
 
 void BetweenEpochs(const RunMeasures& run, Findings* findings) {
-  const ProcessStages* stages = run.stages.Main();
-  const bool epochs = stages != nullptr && stages->Of(StageKind::kBetweenEpochs) != nullptr;
+  const Stages stages = FromLoopOn(run);
+  const bool epochs =
+      TotalNs(stages, StageKind::kBetweenEpochs) >= TotalNs(stages, StageKind::kBetweenSteps);
   const StageKind kind = epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
   const Repeated between = RepeatedStage(run, kind);
   if (!CouldComeLessOften(between, kBetweenShare)) return;
