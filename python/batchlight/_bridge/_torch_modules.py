@@ -89,14 +89,45 @@ def _is_training(module):
     return module.training
 
 
+class RootLabels:
+    """Names of the roots of models that live: Net, Net#2. A program may have one for each of thousands of series."""
+
+    _REUSED = 8  # numbers: those of models that are gone are given again
+
+    def __init__(self):
+        self._roots = {}    # name -> weak reference to the root
+        self._taken = {}    # id of such a reference -> it
+        self._highest = {}  # name without a number -> the highest that was given
+
+    def free(self, name, module):
+        label, number = name, 1
+        while True:
+            taken = self._roots.get(label)
+            other = taken() if taken is not None else None
+            if other is None or other is module:
+                self._highest[name] = max(number, self._highest.get(name, 0))
+                return label
+            number += 1
+            if number > self._REUSED:
+                number = max(number, self._highest[name] + 1)
+            label = "%s#%d" % (name, number)
+
+    def take(self, label, reference):
+        self._taken.pop(id(self._roots.get(label)), None)
+        self._roots[label] = self._taken[id(reference)] = reference
+
+    def has(self, reference):
+        return id(reference) in self._taken
+
+
 class ModuleNames:
     """Module -> (path, class name). Holds no module alive, and forgets those that die."""
 
     def __init__(self, owners):
         self.owners = owners
         self.known = {}    # id(module) -> (path, class name, weak reference)
-        self.labels = {}   # name of a root -> weak reference to it
-        self.held = {}     # the same of roots that are named by an attribute
+        self.labels = RootLabels()
+        self.held = RootLabels()  # of roots that are named by an attribute
         self.owner = None  # weak reference to the root with plain paths
         self.call_code = None
 
@@ -135,7 +166,7 @@ class ModuleNames:
         return None
 
     def _is_root(self, reference):
-        return any(reference is root for root in self.labels.values())
+        return self.labels.has(reference)
 
     def _name_tree(self, root, frame=None):
         """`frame`: of the program, where the root is called."""
@@ -143,10 +174,10 @@ class ModuleNames:
         children = [child for child in inner._modules.values() if child is not None]
         attribute = attribute_of(frame, root, _unwrapped)
         if attribute is not None:  # of an object that holds the root and others
-            label = self._free_label(attribute, inner, self.held) if children else attribute
+            label = self.held.free(attribute, inner) if children else attribute
             self._walk(root, label, label, "", set())
             if children:
-                self.held[label] = self.known[id(inner)][2]
+                self.held.take(label, self.known[id(inner)][2])
             return
         label = _class_name(inner)
         prefix = ""
@@ -158,21 +189,11 @@ class ModuleNames:
             several = beside or self.owners.has_others(root)
             if several:
                 label = variable_of(frame, root, _unwrapped) or label
-            label = self._free_label(label, inner, self.labels)
+            label = self.labels.free(label, inner)
             prefix = label + "." if several else ""
         self._walk(root, "", label, prefix, set())
         if children:
-            self.labels[label] = self.known[id(inner)][2]
-
-    def _free_label(self, name, module, labels):
-        label, number = name, 1
-        while True:
-            taken = labels.get(label)
-            other = taken() if taken is not None else None
-            if other is None or other is module:
-                return label
-            number += 1
-            label = "%s#%d" % (name, number)
+            self.labels.take(label, self.known[id(inner)][2])
 
     def _walk(self, module, path, label, prefix, seen):
         if id(module) in seen:

@@ -16,6 +16,7 @@ class Owners:
 
     def __init__(self):
         self.of = {}  # id(module) -> (weak reference to the owner, name, weak reference to it)
+        self._other = None  # weak reference to the model that has_others() found last
 
     def follow(self, torch_module):
         """`torch_module`: torch.nn.modules.module."""
@@ -76,6 +77,15 @@ class Owners:
         was copied into `root` (nn.TransformerEncoder's) is none: its class occurs there."""
         mine = _tree(root)
         classes = {type(module) for module in mine.values() if module is not root}
+
+        def is_other(top):
+            tree = _tree(top)
+            return type(top) not in classes and mine.keys().isdisjoint(tree) and any(
+                weight is not None for module in tree.values() for weight in module._parameters.values())
+
+        known = self._other() if self._other is not None else None
+        if known is not None and self.root_of(known) is known and is_other(known):
+            return True
         seen = set(mine)
         for reference, _, _ in list(self.of.values()):
             owner = reference()
@@ -83,10 +93,8 @@ class Owners:
             if top is None or id(top) in seen:
                 continue
             seen.add(id(top))
-            tree = _tree(top)
-            if type(top) not in classes and mine.keys().isdisjoint(tree) and any(
-                    weight is not None
-                    for module in tree.values() for weight in module._parameters.values()):
+            if is_other(top):
+                self._other = weakref.ref(top)
                 return True
         return False
 
