@@ -213,6 +213,21 @@ class Counts(unittest.TestCase):
                     self.assertEqual(calls, 177)
                     self.assertIn("python-trace", [feature for feature, _ in session.reasons()])
 
+    def test_code_that_is_made_again_and_again_is_not_kept(self):
+        code = START + ("made = 0\n"
+                        "for i in range(6000): made += eval('%d' % i)\n"
+                        "print(p.fib(9), made)\n")
+        for python in interpreters():
+            with self.subTest(python), counting() as session:
+                done = self.run_well(session, python, "-c", code)
+                self.assertEqual(done.stdout, alone(python, "-c", code).stdout)
+                counts = functions(session)[0]
+                self.assertEqual(counts["counted_program.py", 7, "fib"][0], 109)
+                made = sum(calls[0] for (file, _, name), calls in counts.items() if (file, name) == ("<string>", "<module>"))
+                self.assertTrue(4000 <= made <= 4097, made)
+                (said,) = [text for feature, text in session.reasons() if feature == "python-trace"]
+                self.assertIn("after 4,096 such functions", said)
+
     def test_all_tool_ids_taken(self):
         code = "import sys\nprint(sys.monitoring.get_tool(3), sys.monitoring.get_tool(4))"
         for python in interpreters():
