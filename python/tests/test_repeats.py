@@ -178,6 +178,22 @@ class Repeats(BridgeCase):
         self.forget_all()
         self.assertEqual(self.train(part, inputs=lambda x, i: (x, "same")), "6 4 encode")
 
+    def test_keys_of_the_programs_classes_are_neither_asked_nor_kept(self):
+        class Key:
+            def __hash__(self):
+                Key.asked += 1
+                return 1
+
+        Key.asked, key = 0, Key()
+        held, asked = {key: 1.0}, Key.asked
+        counts = sys.getrefcount(key)
+        model = Module()
+        for step in range(10):
+            x = Versioned(numpy.full((4, 100), step))
+            for _ in range(2):
+                self.call(model, "Net", x, held, forward=lambda x, held: model.forward(x))
+        self.assertEqual((Key.asked, sys.getrefcount(key)), (asked, counts))
+
     def test_a_vocabulary_that_is_handed_through(self):
         looked = []
 

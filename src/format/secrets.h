@@ -114,24 +114,37 @@ class CommandMask {
     }
     name.quoted = name.quote.bytes > 0 && QuoteAt(name.end) == name.quote;
     const size_t behind = name.end + (name.quoted ? name.quote.bytes : 0);
-    const size_t at = SkipBlanks(behind);
+    size_t at = SkipBlanks(behind);
     const bool is_flag = text.front() == '-';
     if (at == end_) {
       *next = is_flag;
       return name.end;
     }
-    const char sign = text_[at];
+    if (name.quoted && text_[at] == ']') at = SkipBlanks(at + 1);  // environ["TOKEN"] = ...
+    const char sign = at < end_ ? text_[at] : '\0';
     const size_t value = SkipBlanks(at + 1);
+    if (sign == '=' && value >= end_) {
+      *next = is_flag;
+      return end_;
+    }
+    // But not: if token: x = 1
+    const bool is_code =
+        name.before == ' ' && secrets::IsOneOf(text, "KEY TOKEN") && !BeginsLine(name.begin);
+    if (const size_t typed = sign == ':' && !is_code ? AfterType(value) : value; typed > value) {
+      const size_t end = script_ ? WordEnd(typed) : end_;
+      Mask(value, end);
+      return end;
+    }
     const bool value_is_quoted = QuoteAt(value).bytes > 0;
     bool has_value = false;
     if (sign == '=' && value < end_ && text_[at + 1] != '=') {
-      // Blanks are around it in code, where only quoted text is a value.
-      has_value = (at == behind && value == at + 1) || value_is_quoted;
-    } else if (sign == ':' && (name.before != ' ' || !secrets::IsOneOf(text, "KEY TOKEN"))) {
-      // But not: if token == key: ...
+      // Blanks are around it in code, where only quoted text is a value, but for lines of settings.
+      has_value = (at == behind && value == at + 1) || value_is_quoted ||
+                  (BeginsLine(name.begin) && !secrets::IsOneOf(text, "KEY TOKEN"));
+    } else if (sign == ':' && !is_code) {
       has_value = name.quoted || is_flag || value > at + 1 || IsOneOf(name.before, "{,");
     } else if (sign == ',') {
-      has_value = name.quoted && is_flag && value_is_quoted;  // ["--token", "..."]
+      has_value = name.quoted && value_is_quoted;  // ["--token", "..."], putenv("TOKEN", "...")
     }
     if (has_value) return Value(name, value, sign);
     if (!is_flag || at == behind || sign == '-') return name.end;
@@ -213,8 +226,23 @@ class CommandMask {
     return end_;
   }
 
+  // In code, where the value begins behind a type (key: str = "..."); `at` where there is none.
+  size_t AfterType(size_t at) const {
+    size_t sign = at;
+    while (sign < end_ && (InName(text_[sign]) || IsOneOf(text_[sign], "[]| "))) ++sign;
+    const bool is_sign = sign + 1 < end_ && text_[sign] == '=' && text_[sign + 1] != '=';
+    return is_sign && sign > at ? SkipBlanks(sign + 1) : at;
+  }
+
+  // Whether nothing but blanks is between the beginning of a line and this; not of the first.
+  bool BeginsLine(size_t at) const {
+    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t')) --at;
+    return at > 0 && text_[at - 1] == '\n';
+  }
+
   // The end of a shell's word.
   size_t WordEnd(size_t at) const {
+    if (at < end_ && text_[at] == '(') at = BracketEnd(at, '(', ')');  // TOKENS=(a b)
     while (at < end_ && !IsBlank(text_[at])) {
       const Quote quote = QuoteAt(at);
       if (quote.bytes > 0) {

@@ -104,6 +104,26 @@ TEST(MaskSecrets, KnowsJson) {
   EXPECT_EQ(Masked(R"(["--token", "S01", "--lr", "3"])"), R"(["--token", "***", "--lr", "3"])");
 }
 
+TEST(MaskSecrets, KnowsCodeAndSettings) {
+  EXPECT_EQ(
+      MaskedWords({"python", "-c", R"(os.environ["HF_TOKEN"]="S01"; d["password"] = 'S02'; x)"}),
+      R"(python -c os.environ["HF_TOKEN"]="***"; d["password"] = '***'; x)");
+  EXPECT_EQ(
+      MaskedWords({"python", "-c", R"(os.putenv("B_TOKEN","S03"); e.setdefault('A_KEY', 'S04'))"}),
+      R"(python -c os.putenv("B_TOKEN","***"); e.setdefault('A_KEY', '***'))");
+  EXPECT_EQ(MaskedWords({"python", "-c",
+                         R"(api_key: str = "S05"; a_key: str | None = "S06"; if token: x = 1)"}),
+            R"(python -c api_key: *** a_key: *** if token: x = 1)");
+  EXPECT_EQ(
+      MaskedWords({"sh", "-c",
+                   "HF_TOKENS=(S01 S02) x; cat <<X\npassword: S03\n  token: S04\n"
+                   "api_key = S05\nlr = 3\nX"}),
+      "sh -c HF_TOKENS=*** x; cat <<X\npassword: ***\n  token: ***\napi_key = ***\nlr = 3\nX");
+  EXPECT_EQ(MaskedWords({"x", "--hf-token=", "S01", "--lr", "3"}), "x --hf-token= *** --lr 3");
+  EXPECT_EQ(MaskedWords({"python", "-c", "x = 1\nkey = split(rng)\nif d['key'] == key: pass"}),
+            "python -c x = 1\nkey = split(rng)\nif d['key'] == key: pass");
+}
+
 TEST(MaskSecrets, KnowsHeadersAndUrls) {
   EXPECT_EQ(MaskedWords({"curl", "-H", "Authorization: Bearer S01", "x"}),
             "curl -H Authorization: *** x");

@@ -33,6 +33,7 @@ from ._torch_unseen import (
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's at most
+LONG_TEXT = 1000      # is not kept to be compared
 UPDATES = 4           # by an optimizer, after which it ends
 LOOK = 22             # of src/format/phases.def
 PRODUCTS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
@@ -326,7 +327,10 @@ class Window:
         if depth > MOST_DEPTH or len(held) > MOST_TENSORS or len(signature) > MOST_SIGNED:
             raise Unknown
         if isinstance(items, dict):
-            signature += dict.keys(items)
+            keys = list(dict.keys(items))
+            if any(type(key) not in _PLAIN for key in keys):
+                raise Unknown  # would be compared, and kept
+            signature += keys
         signature.append("(")
         for item in held:
             kind = type(item)
@@ -334,7 +338,7 @@ class Window:
                 signature += "tensor", id(item), _version(item)
                 tensors.append(item)
             elif kind in _PLAIN:
-                signature += kind, item
+                signature += kind, (hash(item) if kind in (str, bytes) and len(item) > LONG_TEXT else item)
             elif isinstance(item, (tuple, list, dict)):
                 self._sign_items(item, signature, tensors, depth + 1)
             elif isinstance(item, (torch.dtype, torch.device)):
