@@ -8,7 +8,7 @@ import tempfile
 
 from ._lines_text import text_of_lines
 from ._run import split
-from ._tool import Shown, output_of, record, when_written
+from ._tool import Shown, ToolError, output_of, record, when_written
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernprof_program.py")
 
@@ -154,9 +154,23 @@ def _flags(flags, profile, recording, top):
     return [word for word in words if word.partition("=")[0] not in given] + profile
 
 
+def _write_in_place_of(out, kind, recording):
+    """Nobody named this file: what somebody else has put under its name, a pipe or a link, gets nothing."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".batchlight_", dir=os.path.dirname(os.path.abspath(out))) as folder:
+            made = os.path.join(folder, "made")
+            output_of("export", "-q", "-t", kind, "-o", made, recording)
+            os.replace(made, out)
+    except OSError as problem:
+        raise ToolError("cannot write %s: %s; choose another place with -o" % (out, problem.strerror))
+
+
 def _write(flags, recording, out):
     kind = "lprof" if flags.line_by_line else "pstats"
-    output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
+    if flags.outfile:
+        output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
+    else:
+        _write_in_place_of(out, kind, recording)
     print("Wrote profile results to %s" % out, file=Shown())
     if flags.line_by_line and flags.view:
         rows = json.loads(output_of("table", "python_lines", "-f", "json", recording).decode())

@@ -3,6 +3,7 @@ import contextlib
 import io
 import os
 import sys
+import tempfile
 import unittest
 import unittest.mock
 
@@ -20,6 +21,28 @@ class Said(BridgeCase):
             with contextlib.redirect_stderr(captured):
                 self.module.say("building")
         self.assertEqual((real.getvalue(), captured.getvalue()), ("batchlight: building\n", ""))
+
+    def test_the_compiler_looks_into_no_present_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            planted, there = os.path.join(folder, "c++"), os.path.join(folder, "there")
+            os.mkdir(there)
+            for path in (planted, os.path.join(there, "c++")):
+                with open(path, "w") as file:
+                    file.write("#!/bin/sh\n")
+                os.chmod(path, 0o755)
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                with unittest.mock.patch.dict(os.environ, PATH=":.:" + there, CPATH=":/opt/include", CXX="",
+                                              LD_LIBRARY_PATH="lib:/opt/lib:", LIBRARY_PATH="."):
+                    said = self.module._environment()
+                    self.assertEqual(self.module._compiler(), os.path.join(there, "c++"))
+                    os.environ["CXX"] = "./c++"
+                    self.assertEqual(self.module._compiler(), os.path.realpath(planted))
+            finally:
+                os.chdir(before)
+        self.assertEqual((said["PATH"], said["LD_LIBRARY_PATH"]), (there, "/opt/lib"))
+        self.assertFalse({"CPATH", "LIBRARY_PATH"} & set(said))
 
 
 if __name__ == "__main__":

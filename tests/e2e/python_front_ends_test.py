@@ -6,6 +6,7 @@ import os
 import pstats
 import re
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -185,6 +186,17 @@ class FrontEnds(unittest.TestCase):
         self.assertIn("Timer unit: 1e-09 s", text)
         self.assertRegex(text, r"\n +2 +10 .* return i / 2\n")
         self.assertRegex(text, r"\n +10 +1 .* return 1\n")
+
+    def test_what_lies_under_kernprofs_name_is_replaced(self):
+        script = self.script("def work(): pass\nwork()\n")
+        for put in (os.mkfifo, lambda path: os.symlink("/dev/full", path), lambda path: None):
+            path = os.path.join(self.folder, "script.py.prof")
+            put(path)
+            self.well("kernprof", script)
+            self.assertTrue(stat.S_ISREG(os.lstat(path).st_mode))
+            self.assertIn((script, 1, "work"), pstats.Stats(path).stats)
+            os.unlink(path)
+        self.assertEqual(os.listdir(self.folder), ["script.py"])
 
     def test_kernprof_of_the_functions_that_take_most(self):
         script = self.script("""

@@ -98,9 +98,11 @@ class Build:
     def _start(self, lock, environment):
         subprocess = standard("subprocess")
         os.utime(self.lock)
-        # Its own session: Ctrl-C is for the program. The outer shell ends at once.
+        # Its own session: Ctrl-C is for the program. The outer shell ends at once. In the library's folder: in
+        # the present one others may have put what a compiler looks for.
         shell = subprocess.Popen(
             ["/bin/sh", "-c", "(%s) &" % self._script()], env=environment, pass_fds=[lock.fileno()],
+            cwd=os.path.dirname(self.library),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True)
         try:

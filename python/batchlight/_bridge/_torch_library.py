@@ -129,17 +129,29 @@ def _after(words, word):
 def _compiler():
     shutil = standard("shutil")
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        path = name and shutil.which(name)
+        # What the user names may lie anywhere; what is looked for, only where no present folder leads.
+        path = name and shutil.which(name, path=None if os.sep in name else _absolute(os.environ.get("PATH", os.defpath)))
         if path:
-            return path
+            return os.path.abspath(path)
     raise CannotBuild("there is no C++ compiler here (Debian: apt install g++)")
 
 
+_SEARCHED = ("PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LD_LIBRARY_PATH")
+_NOT_NEEDED = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH",
+               "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")
+
+
+def _absolute(path):
+    """Without the present folder, which an empty entry stands for: others may be able to write there."""
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))
+
+
 def _environment():
-    """The compiler is not part of the program, so it runs outside the recording."""
+    """The compiler is not part of the program, so it runs outside the recording; and nothing but PyTorch's headers and
+    libraries, by their paths, goes into what it makes."""
     return {
-        key: value for key, value in os.environ.items()
-        if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
+        key: _absolute(value) if key in _SEARCHED else value for key, value in os.environ.items()
+        if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH") and key not in _NOT_NEEDED
         and not key.startswith("BATCHLIGHT_")}
 
 
@@ -171,7 +183,7 @@ def compile_against(torch, source, path):
 def _cache():
     """A folder that can be written, the user's cache if possible."""
     tempfile = standard("tempfile")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    home = os.path.abspath(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     reasons = []
     for folder in (os.path.join(home, "batchlight", "torch_ops"),
                    os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.geteuid())):
