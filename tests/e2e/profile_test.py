@@ -1,7 +1,6 @@
 """batchlight profile as a wrapper: the program's output, exit code, signals, terminal; names of
 recordings; when collection starts and stops."""
 import os
-import pty
 import re
 import select
 import shutil
@@ -14,6 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_terminal import InTerminal  # noqa: E402
 from recorded import (BATCHLIGHT, BUILD, FAULT_PROGRAM, LONG_S, InFolder, count, run,  # noqa: E402
                       statuses)
 
@@ -344,42 +344,8 @@ class WhenToCollect(InFolder):
         self.assertNotIn("ran", self.files())
 
 
-class InATerminal(InFolder):
-    """An interactive shell in a terminal of its own: Ctrl-C, Ctrl-Z, fg, reading the keyboard."""
-
-    def setUp(self):
-        super().setUp()
-        environment = dict(self.environment, PS1="ready> ", TERM="dumb")
-        self.shell, self.terminal = pty.fork()
-        if self.shell == 0:
-            os.chdir(self.folder)
-            os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], environment)
-        self.seen = ""
-        self.expect("ready> ")
-
-    def tearDown(self):
-        self.kill_processes()
-        os.waitpid(self.shell, 0)
-        os.close(self.terminal)
-
-    def expect(self, text):
-        end = time.monotonic() + LONG_S
-        while text not in self.seen:
-            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
-            self.assertTrue(ready, "waiting for %r, seen %r" % (text, self.seen))
-            self.seen += os.read(self.terminal, 4096).decode()
-        before, self.seen = self.seen.split(text, 1)
-        return before
-
-    def type(self, text):
-        os.write(self.terminal, text.encode())
-
-    def is_stopped(self):
-        self.type("jobs\n")
-        return "Stopped" in self.expect("ready> ")
-
-    def profile_line(self, program):
-        return "%s profile -t none -f -o run %s\n" % (BATCHLIGHT, program)
+class InATerminal(InTerminal):
+    """Ctrl-C, Ctrl-Z, fg, reading the keyboard."""
 
     def test_interrupt(self):
         self.type(self.profile_line("sh -c 'echo st\"\"arted; exec sleep 600'"))

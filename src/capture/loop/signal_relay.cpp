@@ -71,11 +71,14 @@ SignalRelay::~SignalRelay() {
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
 
-void SignalRelay::Block() {
+void SignalRelay::Block(bool apart) {
   // SIGTTOU also so that the terminal's foreground can be moved from the background.
   const sigset_t set = HandledSignals();
   sigprocmask(SIG_BLOCK, &set, &original_mask_);
-  shares_group_ = terminal_.present() && SharesItsGroup();
+  apart_ = apart;
+  const bool has_others = terminal_.present() && SharesItsGroup();
+  shares_group_ = has_others && !apart;
+  if (apart) keys_.emplace(has_others);
 }
 
 Status SignalRelay::Open(pid_t program, std::function<void()> child_changed,
@@ -101,14 +104,20 @@ Status SignalRelay::Open(pid_t program, std::function<void()> child_changed,
   const OwnLine line;
   constexpr int kCommandWords = 2;  // batchlight profile
   line.Keep(kCommandWords);
-  witness_.Start(program, shares_group_ ? getpgrp() : leads ? program : 0, line);
+  witness_.Start(program,
+                 apart_          ? SignalWitness::kOwnSession
+                 : shares_group_ ? getpgrp()
+                 : leads         ? program
+                                 : 0,
+                 line);
   if (witness_.fd() >= 0) loop_.Add(witness_.fd(), [this] { HearWitness(); });
   rescue_.Start(
       fd_, [this] { LookHeldUp(); }, [this](const siginfo_t& info) { Rescue(info); });
   return {};
 }
 
-void SignalRelay::LendTerminal() const {
+void SignalRelay::LendTerminal() {
+  if (keys_) return keys_->Start();
   if (!shares_group_) terminal_.Lend(program_);
 }
 
@@ -207,17 +216,23 @@ void SignalRelay::SignalAll(int signal) const {
   }
 }
 
-void SignalRelay::PassOn(const Waiting& waiting) const {
+void SignalRelay::PassOn(const Waiting& waiting) {
   const int signal = waiting.signal;
   // A shell sends these to its whole job, of which the tool alone is in the job's group. The kernel
   // stops the group of who reads the terminal in the background: of a pipe's other end.
+  const bool by_terminal = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
   const bool for_all =
+      (apart_ && waiting.by_kernel) ||
       (is_shells_job_ && (signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH)) ||
       (waiting.by_kernel && (signal == SIGTTIN || signal == SIGTTOU));
   const pid_t to = waiting.for_starter ? starter_ : program_;
   // Its number may be another's by now.
   if (waiting.for_starter && getppid() != starter_) return;
-  if (waiting.value) {
+  if (apart_ && by_terminal && !waiting.for_starter) {
+    // Of another session than its parent's, it would not stop by what may be caught.
+    stopped_as_ = signal;
+    kill(-program_, SIGSTOP);
+  } else if (waiting.value) {
     sigqueue(to, signal, *waiting.value);
   } else {
     kill(for_all && !waiting.for_starter && !shares_group_ ? -program_ : to, signal);
@@ -282,7 +297,9 @@ void SignalRelay::NoteEnd(const siginfo_t& child) {
 void SignalRelay::Ended(int exit_code) {
   const std::lock_guard lock(end_);
   exit_code_ = exit_code;
-  if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;  // keys are the tool's
+  // Keys are the tool's.
+  if (keys_) keys_->Stop();
+  if (!shares_group_ && terminal_.TakeBack(program_)) had_terminal_ = true;
 }
 
 // Whether the rescuer took what the loop would have taken for an interruption.
@@ -320,24 +337,26 @@ bool SignalRelay::ProgramEnded(std::function<void()> interrupted) {
   }
   waiting_.clear();
   const bool had_terminal =
-      shares_group_ ? terminal_.InForeground() : terminal_.TakeBack(program_) || had_terminal_;
+      others_know() ? terminal_.InForeground() : terminal_.TakeBack(program_) || had_terminal_;
   if (witness_.fd() >= 0) loop_.Remove(witness_.fd());
   witness_.End();  // it maps what the tool does, and its end may wait for a file system
   return had_terminal;
 }
 
 void SignalRelay::ProgramStopped(int stop_signal) {
+  const int stopped_as = stop_signal == SIGSTOP ? stopped_as_.exchange(0) : 0;
+  if (stopped_as != 0) stop_signal = stopped_as;
   const bool by_terminal =
       stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
-  const bool whole_job = terminal_.present() && by_terminal;
+  const bool whole_job = terminal_.present() && by_terminal && !apart_;
   // Somebody may continue the program alone, and then nobody the tool.
-  if (!whole_job && witness_.fd() < 0) return;
+  if (!whole_job && stopped_as == 0 && witness_.fd() < 0) return;
   witness_.WakeTool(true);
   if (!shares_group_) terminal_.TakeBack(program_);
   const std::optional<siginfo_t> continued = Stop(stop_signal, whole_job);
   LendTerminal();
   witness_.WakeTool(false);
-  if (whole_job && !shares_group_) {
+  if (stopped_as != 0 || (whole_job && !shares_group_)) {
     kill(-program_, SIGCONT);
   } else if (!continued) {
     kill(program_, SIGCONT);  // alone it would not have stopped either: nobody's job

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
+#include "capture/loop/key_relay.h"
 #include "capture/loop/signal_rescue.h"
 #include "capture/loop/signal_witness.h"
 #include "capture/loop/terminal.h"
@@ -34,14 +35,20 @@ class SignalRelay {
   ~SignalRelay();
 
   // Blocks the signals that are passed on, and looks who is beside the tool. Before the program is
-  // forked, and before any thread.
-  void Block();
+  // forked, and before any thread. `apart`: the program gets a session of its own, and nothing of
+  // the terminal that it could read from or type into: it may be hostile.
+  void Block(bool apart);
   // The mask before Block(): the program's.
   const sigset_t& original_mask() const { return original_mask_; }
   // Whether the program is to stay in the tool's process group: in a terminal, where the group has
   // others. `profile train.py | less`: the reader needs the foreground as well, and that is one
   // group's. What the kernel sends to the group reaches the program then.
   bool shares_group() const { return shares_group_; }
+  bool apart() const { return apart_; }
+  // Whether those of the tool's group have got what the kernel sent to the program.
+  bool others_know() const { return shares_group_ || apart_; }
+  // What takes the place of the program's standard input; -1: nothing.
+  int program_input() const { return keys_ ? keys_->program_end() : -1; }
 
   // Starts to pass signals to process (and group) `program`, and takes its words out of the tool's
   // command line. `child_changed` is called when a child of the tool may have ended or stopped;
@@ -49,7 +56,7 @@ class SignalRelay {
   // program has ended: what does so once more ends the tool.
   Status Open(pid_t program, std::function<void()> child_changed, std::function<void()> ends_next);
   // Lends it the terminal. Right before it is executed: until then keys are the tool's.
-  void LendTerminal() const;
+  void LendTerminal();
   // While it is being executed, which takes long: what came and asks to end it ends it.
   void EndIfAsked() const;
 
@@ -86,7 +93,7 @@ class SignalRelay {
   void Hold(const Waiting& waiting);
   void HearWitness();
   void PassOnWhatIsDue();
-  void PassOn(const Waiting& waiting) const;
+  void PassOn(const Waiting& waiting);
   void Rescue(const siginfo_t& info);
   void LookForEnd();
   void LookHeldUp();
@@ -111,6 +118,9 @@ class SignalRelay {
   std::deque<Waiting> waiting_;  // in the order of their arrival
   pid_t program_ = -1;
   bool shares_group_ = false;
+  bool apart_ = false;
+  std::optional<KeyRelay> keys_;     // where it is apart
+  std::atomic<int> stopped_as_ = 0;  // the signal for which a program that is apart got SIGSTOP
   bool is_shells_job_ = false;
   pid_t starter_ = 0;                         // the tool's parent; 0: none in its namespace
   std::atomic<int64_t> asked_to_end_ns_ = 0;  // CLOCK_MONOTONIC; 0: never

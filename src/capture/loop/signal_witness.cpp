@@ -75,7 +75,11 @@ void WaitAMoment(int& program) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  setpgid(0, group);
+  if (group == SignalWitness::kOwnSession) {
+    setsid();
+  } else {
+    setpgid(0, group);
+  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != sides.tool) _exit(0);
   // Neither `killall python` nor `pkill -f batchlight` means it.
@@ -120,7 +124,7 @@ void SignalWitness::Start(pid_t program, pid_t group, const OwnLine& line) {
     close(ends[0]);
     return;
   }
-  setpgid(pid_, group);
+  if (group != kOwnSession) setpgid(pid_, group);
   fd_ = ends[0];
   fcntl(fd_, F_SETFL, O_NONBLOCK);
 }

@@ -23,8 +23,9 @@ class SignalWitness {
   SignalWitness& operator=(const SignalWitness&) = delete;
   ~SignalWitness() { End(); }
 
-  // `group`: 0: one of its own. Without room for a process there is no witness, and it saw nothing.
-  // It ends with this thread.
+  static constexpr pid_t kOwnSession = -1;
+  // `group`: 0: one of its own; kOwnSession, where the program has one. Without room for a process
+  // there is no witness, and it saw nothing. It ends with this thread.
   void Start(pid_t program, pid_t group, const OwnLine& line);
   // Whether it continues the tool, should that be stopped, once the program goes on or is gone.
   void WakeTool(bool wakes) const;

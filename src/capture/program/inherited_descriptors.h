@@ -25,13 +25,16 @@ class InheritedDescriptors {
   // itself says apart); -1: the tool's. The variable is not the program's.
   int program_error() const { return program_error_; }
 
+  // Besides the standard ones.
+  const std::vector<int>& others() const { return others_; }
+
   // Once the program's process has them, before it runs. /dev/null takes the place of standard
   // input and output unless these are a terminal; standard error stays, as the tool says things
   // there.
   void LetGo(Inherits keeps) const;
 
  private:
-  std::vector<int> others_;  // besides the standard ones
+  std::vector<int> others_;
   int program_error_ = -1;
 };
 

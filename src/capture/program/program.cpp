@@ -36,6 +36,29 @@ void HideOutput() {
   close(null_fd);
 }
 
+// One that writes only takes its place, by which no keys can be read or typed and which cannot
+// become the controlling terminal.
+void LeaveTerminal(int fd) {
+  if (isatty(fd) == 0) return;
+  const bool writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  const std::string itself = "/proc/self/fd/" + std::to_string(fd);
+  int other = writes ? open(itself.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+  if (other < 0) other = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (other < 0) {
+    close(fd);
+    return;
+  }
+  dup2(other, fd);
+  close(other);
+}
+
+// Before becoming the user, who may not open what is root's.
+void StandApart(const ProgramSpec& spec) {
+  if (spec.input_fd >= 0) dup2(spec.input_fd, STDIN_FILENO);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) LeaveTerminal(fd);
+  for (const int fd : spec.others) LeaveTerminal(fd);
+}
+
 [[noreturn]] void SayFailure(int result_fd, StartFailure::At at) {
   const StartFailure failure{at, errno};
   const ssize_t written = write(result_fd, &failure, sizeof failure);
@@ -44,7 +67,11 @@ void HideOutput() {
 
 // The child's side. Ends in execve or _exit.
 [[noreturn]] void RunChild(const ProgramSpec& spec, pid_t tool, int go_fd, int result_fd) {
-  if (!spec.shares_group) setpgid(0, 0);
+  if (spec.apart) {
+    setsid();
+  } else if (!spec.shares_group) {
+    setpgid(0, 0);
+  }
   std::vector<std::string> environment = spec.environment;
   std::string variable = ReadToEnd(go_fd);
   if (variable.empty()) _exit(kExitNeverStarted);
@@ -55,6 +82,7 @@ void HideOutput() {
     close(spec.error_fd);
   }
   if (!spec.show_output) HideOutput();
+  if (spec.apart) StandApart(spec);
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
   // After becoming somebody else, which takes it back.
   if (spec.death_signal != 0) {
@@ -99,7 +127,7 @@ Result<Program> Program::Fork(const ProgramSpec& spec) {
     return OutputError(std::string("cannot start a process: ") + std::strerror(reason));
   }
   // Both sides set it, so it holds whoever is first.
-  if (!spec.shares_group) setpgid(program.pid_, program.pid_);
+  if (!spec.shares_group && !spec.apart) setpgid(program.pid_, program.pid_);
   return program;
 }
 

@@ -24,6 +24,11 @@ struct ProgramSpec {
   std::optional<RunAs> run_as;           // nothing: the tool's own user
   int death_signal = 0;                  // when the tool dies; 0: none
   bool shares_group = false;             // stays in the tool's
+  // Gets a session of its own, and of its standard descriptors and `others` that are terminals
+  // none that could be read from: it may be hostile to whoever types there.
+  bool apart = false;
+  int input_fd = -1;             // its standard input; -1: the tool's
+  std::vector<int> others = {};  // further descriptors that it inherits
 };
 
 // Why the program could not be started; error 0: it runs.

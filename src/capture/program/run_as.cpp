@@ -46,6 +46,8 @@ Result<RunAs> FindUser(const std::string& user) {
   return found;
 }
 
+bool IsAnother(const std::optional<RunAs>& user) { return user && user->uid != geteuid(); }
+
 bool Become(const RunAs& user) {
   if (geteuid() == user.uid) return true;
   return setgroups(user.groups.size(), user.groups.data()) == 0 &&

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct RunAs {
 // Looks the user up, by name or number, as the machine's nsswitch.conf says. Errors (kUsage): no
 // such user; the tool is not root.
 Result<RunAs> FindUser(const std::string& user);
+
+// Whether that is another than the tool's own.
+bool IsAnother(const std::optional<RunAs>& user);
 
 // Makes the calling process the user's, groups included. False with errno if that fails.
 bool Become(const RunAs& user);

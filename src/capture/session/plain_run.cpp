@@ -21,7 +21,7 @@ class PlainRun {
     const TargetProgram target = FindTarget(options_, PlainEnvironment(options_));
     if (target.found.path.empty()) return CannotStart(target.found);
     RETURN_IF_ERROR(loop_.Open());
-    signals_.Block();
+    signals_.Block(IsAnother(options_.run_as));
     ASSIGN_OR_RETURN(Program program,
                      Program::Fork(SpecOf(options_, target, signals_, inherited_)));
     pid_ = program.pid();
@@ -69,7 +69,7 @@ class PlainRun {
     const bool had_terminal = signals_.ProgramEnded([this] { over_ = true; });
     if (signals_.asked_to_end()) stop_waiting_.Start(SignalRelay::kEndWithinS);
     end_.interrupted = had_terminal && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
-    end_.others_know = signals_.shares_group();
+    end_.others_know = signals_.others_know();
   }
 
   const SessionOptions& options_;

@@ -156,7 +156,7 @@ void Session::ProgramEnded(int wait_status) {
   end_.wall_ns = MonotonicNow() - program_start_ns_;
   const bool had_terminal = signals_.ProgramEnded([this] { Note(LifeEvent::kInterrupted); });
   end_.interrupted = had_terminal && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT;
-  end_.others_know = signals_.shares_group();
+  end_.others_know = signals_.others_know();
   Note(LifeEvent::kProgramEnded);
 }
 

@@ -92,7 +92,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   const TargetProgram target = FindTarget(options_, wanted);
   if (target.found.path.empty()) return std::optional(CannotStart(target.found));
 
-  signals_.Block();
+  signals_.Block(IsAnother(options_.run_as));
   ASSIGN_OR_RETURN(Program program, Program::Fork(SpecOf(options_, target, signals_, inherited_)));
   program_pid_ = program.pid();
   EarlyEnd early_end(signals_.original_mask());
@@ -178,7 +178,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
 }
 
 std::optional<FileOwner> Session::OtherUser() const {
-  if (!options_.run_as || options_.run_as->uid == geteuid()) return std::nullopt;
+  if (!IsAnother(options_.run_as)) return std::nullopt;
   return FileOwner{options_.run_as->uid, options_.run_as->gid};
 }
 

@@ -43,7 +43,10 @@ ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
           .signal_mask = signals.original_mask(),
           .run_as = options.run_as,
           .death_signal = DeathSignal(options),
-          .shares_group = signals.shares_group()};
+          .shares_group = signals.shares_group(),
+          .apart = signals.apart(),
+          .input_fd = signals.program_input(),
+          .others = inherited.others()};
 }
 
 }  // namespace batchlight::capture
