@@ -16,6 +16,38 @@ namespace {
 
 constexpr size_t kPathsInSentence = 3;
 
+std::string NamesOf(const std::vector<std::string_view>& paths) {
+  std::string names;
+  for (size_t i = 0; i < paths.size() && i < kPathsInSentence; ++i) {
+    names += (i == 0 ? "`" : ", `") + std::string(paths[i]) + '`';
+  }
+  return names + (paths.size() > kPathsInSentence ? " and others" : "");
+}
+
+// The part of a model that no gradient leaves, and the parts beside it that are no optimizer's
+// either: backward goes through what is left of them.
+std::vector<std::string_view> PartsToFreeze(const RunMeasures& run) {
+  const UnusedGradients& unused = run.unused_gradients;
+  const std::string_view root = run.store->Text(unused.root);
+  std::vector<std::string_view> parts = {root};
+  if (!unused.apart || !unused.nested || unused.named_from_model) return parts;
+  const UnheldParameters unheld(*run.store, run.steps.Main()->process);
+  const std::vector<std::string_view>& paths = unheld.paths();
+  if (std::find(paths.begin(), paths.end(), root) == paths.end()) return parts;
+  for (const std::string_view path : paths) {
+    if (path != root && path.find('*') == std::string_view::npos) parts.push_back(path);
+  }
+  return parts;
+}
+
+std::string FreezeAll(const std::vector<std::string_view>& parts) {
+  std::string diff;
+  for (const std::string_view part : parts) {
+    diff += "+model." + std::string(part) + ".requires_grad_(False)\n";
+  }
+  return diff;
+}
+
 }  // namespace
 
 void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
@@ -26,20 +58,25 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
   const double unused_ns = double(unused.cost_ns) / double(main->steady.size());
   if (unused_ns < kUnusedGradients * step_ns) return;
   const double cpu_ns = double(unused.cpu_ns) / double(main->steady.size());
-  const std::string root = '`' + std::string(run.store->Text(unused.root)) + '`';
+  const std::vector<std::string_view> parts = PartsToFreeze(run);
+  const std::string root = NamesOf(parts);
   const std::string share = PercentOf(unused_ns / step_ns) + " of a step";
   const bool never = !unused.updated_elsewhere;
   const double gain_ns =
       (run.gpu.empty() ? unused_ns : WithoutWorkNs(run, unused_ns, cpu_ns)) * kUnusedGradientsGain;
   findings->push_back(
       {.title = unused.apart
-                    ? root + " is no optimizer's, and backward runs through it for " + share
+                    ? root +
+                          (parts.size() == 1
+                               ? " is no optimizer's, and backward runs through it for "
+                               : " are no optimizer's, and backward runs through them for ") +
+                          share
                 : unused.in_part ? "Backward runs through all of " + root + " to update " +
                                        unused.stepped + ", " + share + " for nothing"
                                  : "Backward runs on into " + root +
                                        ", which that step does not update, for " + share,
        .seen = unused.apart
-                   ? "Autograd follows " + root + ", and its backward takes " + TimeOf(unused_ns) +
+                   ? "Autograd follows " + root + ", whose backward takes " + TimeOf(unused_ns) +
                          " a step. The optimizer steps " + unused.stepped +
                          ", to which no gradient leads from there."
                    : "Behind the last module that the optimizer steps (" + unused.stepped +
@@ -47,23 +84,21 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                          " a step, and no step of an optimizer uses what it computes there.",
        .why = "Autograd follows the graph to its beginning, as long as parameters there ask for "
               "gradients.",
-       .action = unused.apart ? "Call it under torch.no_grad(), and requires_grad_(False) on its "
-                                "parameters; where samples come back, compute its answers once."
-                 : never
-                     ? "Call requires_grad_(False) on the parameters that stay as they are; run "
-                       "what comes before the first trained layer under torch.no_grad()."
-                     : "Detach what goes from " + root +
-                           " into the other model's loss: make it under torch.no_grad(), or "
-                           "pass fake.detach().",
+       .action =
+           unused.apart ? "Run it under torch.no_grad(), with requires_grad_(False) for all of "
+                          "its parameters; where samples come back, compute its answers once."
+           : never      ? "Call requires_grad_(False) on the parameters that stay as they are; run "
+                          "what comes before the first trained layer under torch.no_grad()."
+                        : "Detach what goes from " + root +
+                         " into the other model's loss: make it under torch.no_grad(), or "
+                         "pass fake.detach().",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kUnusedGradientsUncertainty,
        .evidence = {{.kind = "module",
                      .name = std::string(run.store->Text(unused.root)),
                      .per_step_ns = unused_ns}},
        .patch = {.place = RecordedPlace(run, "site.optimizer"),
-                 .diff = unused.nested && !unused.named_from_model
-                             ? "+model." + std::string(run.store->Text(unused.root)) +
-                                   ".requires_grad_(False)\n"
+                 .diff = unused.nested && !unused.named_from_model ? FreezeAll(parts)
                          : unused.apart
                              ? "-reference = reference_model(ids)\n"
                                "+with torch.no_grad(): reference = reference_model(ids)\n"
@@ -84,11 +119,7 @@ void UnheldGradients(const RunMeasures& run, Findings* findings) {
   const double cpu_ns = double(unused.unheld_cpu_ns) / steps;
   const double gain_ns = run.gpu.empty() ? unheld_ns : WithoutWorkNs(run, unheld_ns, cpu_ns);
   if (std::max(unheld_ns, gain_ns) < kUnheldGradients * step_ns) return;
-  std::string paths;
-  for (size_t i = 0; i < unheld.paths().size() && i < kPathsInSentence; ++i) {
-    paths += (i == 0 ? "`" : ", `") + std::string(unheld.paths()[i]) + '`';
-  }
-  if (unheld.paths().size() > kPathsInSentence) paths += " and others";
+  const std::string paths = NamesOf(unheld.paths());
   findings->push_back(
       {.title = "Backward computes gradients of " + NumbersText(unheld.numbers()) +
                 " numbers that no optimizer has",

@@ -151,8 +151,10 @@ TEST(GradientRules, GradientsThatStayMayBeMeantForALaterStep) {
 
 class Backbone {
  public:
-  explicit Backbone(const char* updated) : thread_(build_.Thread(build_.Process(7, "tune.py"))) {
+  explicit Backbone(const char* updated, std::string_view unheld = {})
+      : thread_(build_.Thread(build_.Process(7, "tune.py"))) {
     build_.Phase(thread_, Phase::kPythonStart, "python start", 0, 0);
+    if (!unheld.empty()) build_.Property("gradients.unheld", unheld);
     build_.Property("updates.Optimizer.step#SGD.step", updated);
   }
   RunOverview Train() {
@@ -189,6 +191,16 @@ TEST(GradientRules, ABackboneThatNobodyStepsIsNamed) {
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->title.find("`body` is no optimizer's"), std::string::npos) << finding->title;
   EXPECT_EQ(finding->patch.diff, "+model.body.requires_grad_(False)\n");
+}
+
+// To freeze one alone would leave backward on its way to the others.
+TEST(GradientRules, AllPartsOfABackboneAreFrozenTogether) {
+  const RunOverview run = Backbone("fc", "1200 body, conv1, blocks.*.norm").Train();
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title.find("`body`, `conv1` are no optimizer's"), 0u) << finding->title;
+  EXPECT_EQ(finding->patch.diff,
+            "+model.body.requires_grad_(False)\n+model.conv1.requires_grad_(False)\n");
 }
 
 TEST(GradientRules, ATrainedFirstLayerNeedsTheWholeBackward) {
