@@ -12,7 +12,8 @@ export interface RankMapData {
 
 export interface RankMapsData {
   step_ns: number;
-  grid: string;  // "dp 4, tp 8"; "": not known
+  knows_waits: boolean;  // what was lost waiting is no part of what a rank takes in a step
+  grid: string;          // "dp 4, tp 8"; "": not known
   steps_per_column: number;
   ranks: string[];
   lines: string[];

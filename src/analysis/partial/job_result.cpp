@@ -23,6 +23,7 @@ namespace {
 
 constexpr double kSlowKernels = 1.03;   // from so many times the others' on it is worth a word
 constexpr double kMuchOfKernels = 0.1;  // of kernel time
+constexpr double kMostOfCosts = 0.5;
 // Each takes a number of each rank. A run has some twenty; a forged file may give each rank its
 // own.
 constexpr size_t kMostPhases = 256;
@@ -56,6 +57,7 @@ class Comparer {
     first_ = NumberCalls(calls_, clock_ns);
     NameClocks();
     Replay();
+    WaitByPhases();
     FillRanks();
     FillSteps();
     FindJobStraggler();
@@ -298,44 +300,88 @@ class Comparer {
     return calls_[one.rank]->kinds[calls_[one.rank]->kind[one.call]];
   }
 
-  void FindJobStraggler() {
-    std::vector<RankPhases> phases;
+  // Where no kernel of a collective tells, and no GPU hides what the CPU waits for.
+  void WaitByPhases() {
+    phases_.clear();
     for (const Member& member : members_) {
-      phases.push_back({member.partial->phases, common_.rows[phases.size()]});
+      phases_.push_back({member.partial->phases, common_.rows[phases_.size()]});
     }
-    std::optional<SlowRank> slow;
-    if (late_.knows_waits) {
-      std::vector<CostOfSteps> costs;
-      for (size_t i = 0; i < members_.size(); ++i) {
-        CostOfSteps& of_rank = costs.emplace_back();
-        const std::vector<int64_t>& all = late_.ranks[i].cost_ns;
-        for (const uint32_t row : common_.rows[i]) {
-          of_rank.push_back(row < all.size() ? all[row] : 0);
-        }
+    result_.waits_by = late_.knows_waits ? WaitsBy::kCollectives : WaitsBy::kNothing;
+    const bool on_gpu = std::any_of(members_.begin(), members_.end(), [](const Member& member) {
+      return !member.partial->kernels.empty();
+    });
+    if (late_.knows_waits || on_gpu || members_.size() < 2) return;
+    const std::vector<std::vector<int64_t>> waits = WaitsByPhases(phases_);
+    if (waits.empty()) return;
+    const std::vector<CostOfSteps> costs = CostsByPhases(phases_);
+    result_.waits_by = WaitsBy::kPhases;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      Lateness& late = late_.ranks[i];
+      late.lost_ns.assign(members_[i].partial->step_ns.size(), 0);
+      late.cost_ns = late.lost_ns;
+      for (size_t step = 0; step < waits[i].size(); ++step) {
+        late.lost_ns[common_.rows[i][step]] = waits[i][step];
+        late.cost_ns[common_.rows[i][step]] = costs[i][step];
       }
-      const std::optional<LateRank> late = FindLateRank(costs, result_.step_ns);
-      if (late) slow = ExplainLateRank(phases, *late);
-    } else if (members_.size() > 1) {
-      slow = SlowByPhases(phases, result_.step_ns);
+      late.waited_ns = late.lost_ns;
     }
-    if (!slow) return;
-    const LateVerdict verdict = Judge(*slow);
+  }
+
+  std::vector<CostOfSteps> CostsByCollectives() const {
+    std::vector<CostOfSteps> costs;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      CostOfSteps& of_rank = costs.emplace_back();
+      const std::vector<int64_t>& all = late_.ranks[i].cost_ns;
+      for (const uint32_t row : common_.rows[i]) {
+        of_rank.push_back(row < all.size() ? all[row] : 0);
+      }
+    }
+    return costs;
+  }
+
+  std::vector<int64_t> NumbersOf(size_t rank, const std::vector<uint32_t>& places) const {
+    std::vector<int64_t> numbers;
+    for (const uint32_t place : places) {
+      numbers.push_back(members_[rank].partial->step_number[common_.rows[rank][place]]);
+    }
+    return numbers;
+  }
+
+  void FindJobStraggler() {
+    if (members_.size() < 2) return;
+    const std::vector<CostOfSteps> costs =
+        late_.knows_waits ? CostsByCollectives() : CostsByPhases(phases_);
+    const std::optional<LateRank> late = FindLateRank(costs, result_.step_ns);
+    if (late) return JudgeJobStraggler(ExplainLateRank(phases_, *late));
+    const std::optional<LateRank> seldom = FindMostLateRank(costs, result_.step_ns);
+    if (!seldom || result_.waits_by == WaitsBy::kNothing) return;
+    double all_ns = 0;
+    for (const CostOfSteps& of_rank : costs) {
+      for (const int64_t ns : of_rank) all_ns += double(ns);
+    }
+    const double of_rank_ns = seldom->waited_ns * double(costs[seldom->rank].size());
+    if (of_rank_ns < kMostOfCosts * all_ns) return;
+    result_.seldom_late = {.row = seldom->rank,
+                           .waited_ns = seldom->waited_ns,
+                           .of_step = seldom->waited_ns / result_.step_ns,
+                           .late_steps = NumbersOf(seldom->rank, seldom->late_steps),
+                           .steps = common_.rows[seldom->rank].size()};
+  }
+
+  void JudgeJobStraggler(const SlowRank& slow) {
+    const LateVerdict verdict = Judge(slow);
     if (verdict.lost_ns < kLateCostsOfStep * result_.step_ns) return;
-    const RankPartial& partial = *members_[slow->rank].partial;
     JobStraggler& found = result_.straggler.emplace();
-    found.row = slow->rank;
-    found.waited_ns = slow->waited_ns;
-    found.of_step = result_.step_ns > 0 ? slow->waited_ns / result_.step_ns : 0;
+    found.row = slow.rank;
+    found.waited_ns = slow.waited_ns;
+    found.of_step = result_.step_ns > 0 ? slow.waited_ns / result_.step_ns : 0;
     found.lost_ns = verdict.lost_ns;
     found.by_collectives = late_.knows_waits;
-    const std::vector<uint32_t>& compared = common_.rows[slow->rank];
-    found.steps = compared.size();
-    for (const uint32_t step : slow->late_steps) {
-      found.late_steps.push_back(partial.step_number[compared[step]]);
-    }
-    if (slow->phase != nullptr) found.phase = slow->phase->name;
-    found.longer_ns = slow->longer_ns;
-    found.kernels = CompareKernels(slow->rank);
+    found.steps = common_.rows[slow.rank].size();
+    found.late_steps = NumbersOf(slow.rank, slow.late_steps);
+    if (slow.phase != nullptr) found.phase = slow.phase->name;
+    found.longer_ns = slow.longer_ns;
+    found.kernels = CompareKernels(slow.rank);
   }
 
   LateVerdict Judge(const SlowRank& slow) const {
@@ -407,6 +453,7 @@ class Comparer {
   CommonSteps common_;           // by member
   std::vector<const RankCalls*> calls_;
   std::vector<FirstNumbers> first_;
+  std::vector<RankPhases> phases_;  // by member
   JobLateness late_;
   JobResult result_;
 };

@@ -25,7 +25,7 @@ struct RankTimes {
   std::string label;             // of its file
   size_t steps = 0;              // that count
   double step_ns = 0;            // median
-  double waited_ns = 0;          // in collectives, for later ranks
+  double waited_ns = 0;          // for later ranks, as far as JobResult::waits_by tells
   double lost_ns = 0;            // of that: nothing was computed meanwhile
   double cost_ns = 0;            // what the others lost because it came last
   double last_share = 0;         // of the collectives that it shared: it came last
@@ -50,6 +50,22 @@ struct JobStraggler {
   std::string phase;                   // what it takes longer for; "": not known
   double longer_ns = 0;                // than any other, in a late step
   std::optional<SlowKernels> kernels;  // nothing: they take as long as elsewhere
+};
+
+// The rank to which most of what the others lose is due, in so few steps that it may be chance.
+struct SeldomLate {
+  size_t row = 0;                   // of JobResult::ranks
+  double waited_ns = 0;             // what the others wait for it per step, mean
+  double of_step = 0;               // the same as part of a step
+  std::vector<int64_t> late_steps;  // numbers
+  size_t steps = 0;                 // that are compared
+};
+
+// What tells how long ranks wait for each other.
+enum class WaitsBy : uint8_t {
+  kNothing,
+  kPhases,       // of the CPU: who communicates shortest came last
+  kCollectives,  // their kernels
 };
 
 // Calls of one operation with one size on one communicator, over all ranks.
@@ -79,10 +95,12 @@ struct JobResult {
   std::vector<std::string> phases;           // names, in order of their kinds
   std::vector<RankTimes> ranks;              // by rank
   std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
+  WaitsBy waits_by = WaitsBy::kNothing;
   std::optional<JobStraggler> straggler;
-  std::optional<RankGrid> grid;  // given or found
-  bool grid_found = false;       // from communicators
-  std::vector<AxisTotal> axes;   // by falling exposed time; empty: no collective is known
+  std::optional<SeldomLate> seldom_late;  // where there is no straggler
+  std::optional<RankGrid> grid;           // given or found
+  bool grid_found = false;                // from communicators
+  std::vector<AxisTotal> axes;            // by falling exposed time; empty: no collective is known
   std::optional<Pipeline> pipeline;
   StepMap steps;  // by rank as in `ranks`
   // What the tables of every step and call are made from (job_tables.h): the parts, and by rank as

@@ -93,6 +93,55 @@ TEST(JobResult, TheSlowLoaderIsNamedWithItsSteps) {
   EXPECT_TRUE(job.notes.empty());
 }
 
+// As gloo leaves it: no kernel tells who waits, but the CPU communicates for as long as it waits.
+// Rank 2 of 4 does something else for 90 ms in `late` of 24 steps.
+std::vector<JobPart> OnCpus(size_t late, bool communicates = true) {
+  std::vector<JobPart> parts;
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    JobPart& part = parts.emplace_back(PartOf(rank, 4, std::vector<int64_t>(24, 5 * kMs)));
+    RankPartial& one = part.ranks[0];
+    one.kernels.clear();
+    std::vector<int64_t> own, waits;
+    for (size_t step = 0; step < 24; ++step) {
+      const bool is_late = step >= 9 && step < 9 + late;
+      own.push_back((is_late && rank == 2 ? 100 : 10) * kMs);
+      waits.push_back((is_late && rank != 2 ? 94 : 4) * kMs);
+      one.step_ns[step] = own.back() + waits.back();
+    }
+    one.phases.clear();
+    one.phases.push_back(PhaseOf(PhaseKind::kOther, "other", own));
+    const PhaseKind kind = communicates ? PhaseKind::kCommunication : PhaseKind::kForward;
+    one.phases.push_back(PhaseOf(kind, "communication", waits));
+  }
+  return parts;
+}
+
+TEST(JobResult, WhoCommunicatesShortestIsWaitedForWithoutAGpu) {
+  const JobResult job = CompareOk(OnCpus(3));
+  EXPECT_EQ(job.waits_by, WaitsBy::kPhases);
+  EXPECT_FALSE(job.straggler) << "of three steps that may be chance";
+  ASSERT_TRUE(job.seldom_late);
+  EXPECT_EQ(job.seldom_late->row, 2u);
+  EXPECT_EQ(job.seldom_late->late_steps, (std::vector<int64_t>{19, 20, 21}));
+  EXPECT_DOUBLE_EQ(job.ranks[0].lost_ns, 90.0 * kMs * 3 / 24);
+  EXPECT_DOUBLE_EQ(job.ranks[2].lost_ns, 0);
+  EXPECT_DOUBLE_EQ(job.ranks[2].cost_ns, 90.0 * kMs * 3 / 24);
+  EXPECT_DOUBLE_EQ(job.steps.own_ns[2][9], 104.0 * kMs);
+  EXPECT_DOUBLE_EQ(job.steps.own_ns[0][9], 14.0 * kMs);
+
+  const JobResult often = CompareOk(OnCpus(12));
+  ASSERT_TRUE(often.straggler);
+  EXPECT_EQ(often.straggler->row, 2u);
+  EXPECT_FALSE(often.seldom_late);
+}
+
+TEST(JobResult, WithoutCommunicationNobodyIsKnownToWait) {
+  const JobResult job = CompareOk(OnCpus(3, false));
+  EXPECT_EQ(job.waits_by, WaitsBy::kNothing);
+  EXPECT_FALSE(job.seldom_late);
+  EXPECT_DOUBLE_EQ(job.ranks[0].lost_ns, 0);
+}
+
 TEST(JobResult, ASlowGpuIsNamedByItsKernels) {
   const testing::SimulatedRanks simulated =
       testing::Simulate({.ranks = 8, .ranks_per_host = 2, .slow_rank = 5, .clock_off_ns = 1e6});

@@ -52,7 +52,7 @@ RowSource TableOfRanks(const JobResult& job) {
       TextColumn("file", "that the rank is from"),
       CountColumn("steps", "that count"),
       TimeColumn("step_ns", "median of these steps"),
-      TimeColumn("waited_ns", "per step, in collectives, for later ranks"),
+      TimeColumn("waited_ns", "per step, for later ranks"),
       TimeColumn("lost_ns", "of that: while nothing was computed"),
       TimeColumn("cost_ns", "per step: what others lost because this rank came last"),
       RealColumn("", "last_share", "part of the collectives that it came last to"),
@@ -76,7 +76,7 @@ RowSource TableOfSteps(const JobResult& job) {
       CountColumn("step", "its number"),
       CountColumn("counts", "1: steady, as means are made of; 0: warm-up and others"),
       TimeColumn("step_ns", "its length"),
-      TimeColumn("waited_ns", "in collectives, for later ranks"),
+      TimeColumn("waited_ns", "for later ranks"),
       TimeColumn("lost_ns", "of that: while nothing was computed"),
       TimeColumn("cost_ns", "what others lost because this rank came last")};
   return {"steps", "steps of every rank", std::move(columns), rows->size(),

@@ -16,12 +16,15 @@ void AddTable(std::string& page, const JobResult& job) {
   page +=
       "<table id=\"rank-table\"><thead><tr><th>Rank</th><th>Host</th><th>Steps</th><th>Step</th>"
       "<th>Lost waiting</th><th>Costs the others</th><th>Came last</th></tr></thead>\n<tbody>\n";
+  const bool waits = job.waits_by != WaitsBy::kNothing;
+  const bool calls = job.waits_by == WaitsBy::kCollectives;
   for (size_t row = 0; row < job.ranks.size(); ++row) {
     const RankTimes& rank = job.ranks[row];
     page += "<tr><td>" + EscapedText(RankName(job, row)) + "</td><td>" + EscapedText(rank.host) +
             "</td><td>" + std::to_string(rank.steps) + "</td><td>" + TimeText(rank.step_ns) +
-            "</td><td>" + TimeText(rank.lost_ns) + "</td><td>" + TimeText(rank.cost_ns) +
-            "</td><td>" + PercentText(rank.last_share) + "</td></tr>\n";
+            "</td><td>" + (waits ? TimeText(rank.lost_ns) : "-") + "</td><td>" +
+            (waits ? TimeText(rank.cost_ns) : "-") + "</td><td>" +
+            (calls ? PercentText(rank.last_share) : "-") + "</td></tr>\n";
   }
   page += "</tbody></table>\n";
 }

@@ -82,7 +82,8 @@ void WritePhases(SummaryText& out, const JobResult& job) {
 void WriteSteps(SummaryText& out, const JobResult& job) {
   const RankMap map = RanksByStep(job);
   if (map.columns.empty()) return;
-  out.Title("Ranks by step, without what they lost waiting");
+  out.Title(job.waits_by == WaitsBy::kNothing ? "Ranks by step, with what they wait"
+                                              : "Ranks by step, without what they lost waiting");
   const size_t to_a_place = job.steps.steps_per_column;
   const std::string header =
       "steps from " + map.columns.front() +

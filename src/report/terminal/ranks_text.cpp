@@ -25,15 +25,15 @@ std::string RankName(const RankTimes& rank) {
 }
 
 // ", in all 60 steps", ", in 12 of 60 steps (4, 9, 14, ...)".
-std::string StepsText(const JobStraggler& straggler) {
+std::string StepsText(const std::vector<int64_t>& late_steps, size_t steps) {
   constexpr size_t kMost = 5;
-  const size_t count = straggler.late_steps.size();
-  if (count == straggler.steps) return ", in all " + CountText(count) + " steps";
+  const size_t count = late_steps.size();
+  if (count == steps) return ", in all " + CountText(count) + " steps";
   std::string numbers;
   for (size_t i = 0; i < std::min(count, kMost); ++i) {
-    numbers += (i == 0 ? "" : ", ") + std::to_string(straggler.late_steps[i]);
+    numbers += (i == 0 ? "" : ", ") + std::to_string(late_steps[i]);
   }
-  return ", in " + CountText(count) + " of " + CountText(straggler.steps) + " steps (" + numbers +
+  return ", in " + CountText(count) + " of " + CountText(steps) + " steps (" + numbers +
          (count > kMost ? ", ..." : "") + ")";
 }
 
@@ -105,6 +105,22 @@ void WriteJobHead(SummaryText& out, const JobResult& job) {
   }
 }
 
+// Where there is no straggler.
+std::string NobodySentence(const JobResult& job) {
+  if (job.ranks.size() < 2) return "There is one rank only.";
+  if (job.waits_by == WaitsBy::kNothing) {
+    return "No rank stands out by what it takes longer for; how long they wait for each other is "
+           "not known: no collective of several ranks was recorded.";
+  }
+  if (!job.seldom_late) {
+    return "No rank stands out: what is lost by waiting is due to all in turn.";
+  }
+  const SeldomLate& found = *job.seldom_late;
+  return "Most of what is lost by waiting is due to " + RankName(job.ranks[found.row]) + ", " +
+         TimeText(found.waited_ns) + " of a step (" + PercentText(found.of_step) + ")" +
+         StepsText(found.late_steps, found.steps) + ". So few may be chance: no rank stands out.";
+}
+
 void WriteWaitedFor(SummaryText& out, const JobResult& job) {
   out.Title("Who is waited for");
   if (job.straggler) {
@@ -112,10 +128,7 @@ void WriteWaitedFor(SummaryText& out, const JobResult& job) {
     for (const std::string& cause : Causes(*job.straggler)) out.Put("  ").Wrapped(cause, 2);
     return;
   }
-  out.Put("  ").Wrapped(job.ranks.size() < 2
-                            ? "There is one rank only."
-                            : "No rank stands out: what is lost by waiting is due to all in turn.",
-                        2);
+  out.Put("  ").Wrapped(NobodySentence(job), 2);
 }
 
 void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
@@ -124,15 +137,15 @@ void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
   double largest = 0;
   for (const size_t row : shown) largest = std::max(largest, job.ranks[row].step_ns);
   const TimesInOneUnit times(largest);
-  const bool waits = std::any_of(job.ranks.begin(), job.ranks.end(),
-                                 [](const RankTimes& rank) { return rank.last_share > 0; });
+  const bool waits = job.waits_by != WaitsBy::kNothing;
+  const bool calls = job.waits_by == WaitsBy::kCollectives;
   std::vector<SummaryTable::Column> columns = {{.header = "", .right = false},
                                                {.header = times.Header("step")}};
   if (waits) {
     columns.push_back({.header = "lost waiting"});
     columns.push_back({.header = "costs others"});
-    columns.push_back({.header = "last"});
   }
+  if (calls) columns.push_back({.header = "last"});
   for (size_t phase = 0; phase < job.phases.size(); ++phase) {
     columns.push_back(
         {.header = CleanText(job.phases[phase]), .least_width = static_cast<int>(70 + 10 * phase)});
@@ -146,8 +159,8 @@ void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
     if (waits) {
       cells.push_back({times.Text(rank.lost_ns)});
       cells.push_back({times.Text(rank.cost_ns)});
-      cells.push_back({PercentText(rank.last_share)});
     }
+    if (calls) cells.push_back({PercentText(rank.last_share)});
     for (const double ns : rank.phase_ns) cells.push_back({times.Text(ns)});
     table.Row(std::move(cells));
   }
@@ -237,6 +250,28 @@ void WriteParts(SummaryText& out, std::string_view title, const std::vector<Slow
     table.Row({{parts[i].name}, {SignificantText(parts[i].slowdown)}});
   }
   table.Print(title);
+}
+
+const char* WaitsByText(WaitsBy by) {
+  switch (by) {
+    case WaitsBy::kPhases:
+      return "phases";
+    case WaitsBy::kCollectives:
+      return "collectives";
+    case WaitsBy::kNothing:
+      break;
+  }
+  return "nothing";
+}
+
+ordered_json SeldomLateJson(const JobResult& job) {
+  if (!job.seldom_late) return nullptr;
+  const SeldomLate& found = *job.seldom_late;
+  return {{"rank", job.ranks[found.row].rank},
+          {"waited_ns_per_step", found.waited_ns},
+          {"of_step", found.of_step},
+          {"steps", found.steps},
+          {"late_steps", found.late_steps}};
 }
 
 ordered_json StragglerJson(const JobResult& job) {
@@ -329,7 +364,8 @@ std::string StragglerSentence(const JobResult& job) {
   const std::string place =
       job.grid && rank.rank >= 0 ? ", " + CleanText(job.grid->PlaceText(rank.rank)) + "," : "";
   return RankName(rank) + place + " makes the others wait " + TimeText(found.waited_ns) +
-         " of a step (" + PercentText(found.of_step) + ")" + StepsText(found) + ".";
+         " of a step (" + PercentText(found.of_step) + ")" +
+         StepsText(found.late_steps, found.steps) + ".";
 }
 
 std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t rows) {
@@ -390,7 +426,9 @@ std::string RanksAsJson(const JobResult& job) {
                        {"clocks", job.clocks},
                        {"events_lost", job.losses},
                        {"step_ns", job.step_ns},
+                       {"waits_by", WaitsByText(job.waits_by)},
                        {"straggler", StragglerJson(job)},
+                       {"seldom_late", SeldomLateJson(job)},
                        {"ranks", ordered_json::array()},
                        {"collectives", ordered_json::array()}};
   for (const std::string& note : job.notes) json["notes"].push_back(CleanText(note));

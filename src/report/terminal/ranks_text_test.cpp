@@ -57,6 +57,22 @@ TEST(RanksText, SaysWhatAStepWouldBeShorter) {
   EXPECT_EQ(json["straggler"]["lost_ns_per_step"], 1e6);
 }
 
+TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
+  JobResult job = SmallJob();
+  job.straggler.reset();
+  const std::string unknown = RanksAsText(job, {.unicode = false}, 10);
+  EXPECT_TRUE(Has(unknown, "not known")) << unknown;
+  EXPECT_TRUE(Has(unknown, "Ranks by step, with what they wait")) << unknown;
+  EXPECT_FALSE(Has(unknown, "lost waiting")) << unknown;
+  job.waits_by = WaitsBy::kPhases;
+  EXPECT_TRUE(Has(RanksAsText(job, {.unicode = false}, 10), "due to all in turn"));
+  job.seldom_late = {.row = 2, .waited_ns = 4e6, .of_step = 0.04, .late_steps = {12}, .steps = 3};
+  const std::string seldom = RanksAsText(job, {.unicode = false}, 10);
+  EXPECT_TRUE(Has(seldom, "is due to Rank 2 (node1)")) << seldom;
+  EXPECT_TRUE(Has(seldom, "without what they lost waiting")) << seldom;
+  EXPECT_EQ(nlohmann::json::parse(RanksAsJson(job))["seldom_late"]["rank"], 2);
+}
+
 TEST(RanksText, MapsAreInTheOrderOfTheGrid) {
   const std::string text = RanksAsText(SmallJob(), {.unicode = false}, 10);
   EXPECT_TRUE(Has(text, "grid dp=2,tp=2\n")) << text;

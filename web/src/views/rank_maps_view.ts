@@ -6,10 +6,10 @@ import {count} from "../format";
 import type {RankMapsData} from "../rank_maps_data";
 import {section} from "./section";
 
-const kTitles = {
-  phase: "By phase",
-  step: "By step, without what was lost waiting",
-};
+function titleOf(key: "phase"|"step", knowsWaits: boolean): string {
+  if (key === "phase") return "By phase";
+  return knowsWaits ? "By step, without what was lost waiting" : "By step, with what they wait";
+}
 
 export function rankMapsView(job: RankMapsData|null|undefined): HTMLElement|null {
   if (!job) return null;
@@ -21,8 +21,8 @@ export function rankMapsView(job: RankMapsData|null|undefined): HTMLElement|null
     folded ? " Several ranks share a line: the one that takes most shows." : "",
   ];
   const maps = job.maps.flatMap((map) => {
-    const title = `Ranks ${kTitles[map.key].toLowerCase()}`;
-    return [h("h3", {}, kTitles[map.key]), new HeatMap(job, map, title).element];
+    const title = titleOf(map.key, job.knows_waits);
+    return [h("h3", {}, title), new HeatMap(job, map, `Ranks ${title.toLowerCase()}`).element];
   });
   return section("rank-maps", "Ranks beside each other", words.join(""), ...maps, heatLegend());
 }

@@ -38,6 +38,10 @@ double UsualCost(CostOfSteps costs) {
   return 0;
 }
 
+double LateNs(const CostOfSteps& costs, double step_ns) {
+  return std::max(kLateOfStep * step_ns, kLateOfUsual * UsualCost(costs));
+}
+
 std::vector<uint32_t> LateSteps(const CostOfSteps& costs, double late_ns) {
   std::vector<uint32_t> late;
   for (size_t step = 0; step < costs.size(); ++step) {
@@ -63,7 +67,7 @@ double ChanceOf(size_t hits, size_t all, size_t ranks) {
 
 }  // namespace
 
-std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double step_ns) {
+std::optional<LateRank> FindMostLateRank(std::span<const CostOfSteps> ranks, double step_ns) {
   if (ranks.size() < 2 || step_ns <= 0) return std::nullopt;
   std::vector<double> means;
   for (const CostOfSteps& costs : ranks) means.push_back(MeanOf(costs));
@@ -74,13 +78,19 @@ std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double 
   // Where steps are short, any rank comes last by chance, and each costs the others something.
   if (found.waited_ns - MeanOf(means) < kLateCostsOfStep * step_ns) return std::nullopt;
   if (found.waited_ns < kOthersTimes * Quantile(means, 0.5)) return std::nullopt;
-  const double late_ns = std::max(kLateOfStep * step_ns, kLateOfUsual * UsualCost(ranks[rank]));
+  found.late_steps = LateSteps(ranks[rank], LateNs(ranks[rank], step_ns));
+  return found;
+}
+
+std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double step_ns) {
+  const std::optional<LateRank> found = FindMostLateRank(ranks, step_ns);
+  if (!found) return std::nullopt;
+  const double late_ns = LateNs(ranks[found->rank], step_ns);
   size_t all = 0;
   for (const CostOfSteps& costs : ranks) all += LateSteps(costs, late_ns).size();
-  found.late_steps = LateSteps(ranks[rank], late_ns);
-  const size_t hits = found.late_steps.size();
-  if (hits < std::min(kFewestSteps, ranks[rank].size())) return std::nullopt;
-  const double chance = found.waited_ns < kMuchOfStep * step_ns ? kChance : kChanceOfMuch;
+  const size_t hits = found->late_steps.size();
+  if (hits < std::min(kFewestSteps, ranks[found->rank].size())) return std::nullopt;
+  const double chance = found->waited_ns < kMuchOfStep * step_ns ? kChance : kChanceOfMuch;
   if (ChanceOf(hits, all, ranks.size()) > chance) return std::nullopt;
   return found;
 }

@@ -26,5 +26,7 @@ struct LateRank {
 
 // `step_ns`: what a step takes. nullopt: none stands out, or there are no two ranks.
 std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double step_ns);
+// Also one that is late so seldom that it may be chance.
+std::optional<LateRank> FindMostLateRank(std::span<const CostOfSteps> ranks, double step_ns);
 
 }  // namespace batchlight

@@ -141,7 +141,7 @@ SlowRank ExplainLateRank(std::span<const RankPhases> ranks, const LateRank& late
   return slow;
 }
 
-std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double step_ns) {
+std::vector<CostOfSteps> CostsByPhases(std::span<const RankPhases> ranks) {
   const PhaseComparison comparison(ranks);
   std::vector<CostOfSteps> costs(ranks.size());
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -149,7 +149,31 @@ std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double s
       costs[rank].push_back(comparison.CostOfStep(rank, step));
     }
   }
-  const std::optional<LateRank> late = FindLateRank(costs, step_ns);
+  return costs;
+}
+
+std::vector<std::vector<int64_t>> WaitsByPhases(std::span<const RankPhases> ranks) {
+  size_t common = ranks.empty() ? 0 : SIZE_MAX;
+  for (const RankPhases& rank : ranks) common = std::min(common, rank.steady.size());
+  std::vector<std::vector<int64_t>> waits;
+  std::vector<int64_t> least(common, INT64_MAX);
+  for (const RankPhases& rank : ranks) {
+    std::vector<int64_t>& of_rank = waits.emplace_back(common);
+    for (const PhaseTimes& phase : rank.phases) {
+      if (phase.kind != PhaseKind::kCommunication) continue;
+      for (size_t step = 0; step < common; ++step) of_rank[step] += phase.NsOf(rank.steady[step]);
+    }
+    if (std::all_of(of_rank.begin(), of_rank.end(), [](int64_t ns) { return ns == 0; })) return {};
+    for (size_t step = 0; step < common; ++step) least[step] = std::min(least[step], of_rank[step]);
+  }
+  for (std::vector<int64_t>& of_rank : waits) {
+    for (size_t step = 0; step < common; ++step) of_rank[step] -= least[step];
+  }
+  return waits;
+}
+
+std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double step_ns) {
+  const std::optional<LateRank> late = FindLateRank(CostsByPhases(ranks), step_ns);
   if (!late) return std::nullopt;
   return ExplainLateRank(ranks, *late);
 }

@@ -34,6 +34,13 @@ struct SlowRank {
 // With the phase, if it explains half of what the others wait.
 SlowRank ExplainLateRank(std::span<const RankPhases> ranks, const LateRank& late);
 
+// Of each rank, by step that is compared: what the others wait for it, as it takes longer for
+// something.
+std::vector<CostOfSteps> CostsByPhases(std::span<const RankPhases> ranks);
+// And what it communicates longer than the rank that does so shortest: that one came last. Empty:
+// not every rank has communication as a phase.
+std::vector<std::vector<int64_t>> WaitsByPhases(std::span<const RankPhases> ranks);
+
 std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double step_ns);
 
 }  // namespace batchlight
