@@ -8,9 +8,9 @@ import type {Box} from "./strip_canvas";
 import {kLeastLabelled, fitted, visiblePart} from "./labels";
 
 const kPad = 4;
-const kHidden = 4;  // px of a row that may be hidden without taking its label
-const kMost = 600;  // labels in a frame
-const kSeriesHeight = 14;
+const kHidden = 4;         // px of a row that may be hidden without taking its label
+const kMost = 600;         // labels in a frame
+const kSeriesLine = 1.25;  // of the letters' height
 
 // A step is called by its number, anything else by its name.
 function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|undefined {
@@ -24,8 +24,7 @@ function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|u
 export class LabelLayer {
   private readonly letterWidths = new Map<string, number>();
   drawn = 0;
-
-  constructor(private readonly font: string) {}
+  font = "";
 
   draw(target: CanvasRenderingContext2D, boxes: readonly Box[], screen: number): void {
     target.font = this.font;
@@ -57,13 +56,14 @@ export class LabelLayer {
     for (const {block, depth, y, top} of lanes) {
       const {counter, series} = block.track.info ?? {};
       if (!counter || top > y + kHidden) continue;
+      const height = Math.min(block.rowHeight, Math.ceil(kSeriesLine * parseFloat(this.font)));
       const text = `${series?.[depth] ?? ""}, 0 to ${counterText(counter.unit, counter.max)}`;
       target.globalAlpha = 0.8;
       target.fillStyle = ground;
-      target.fillRect(0, y, target.measureText(text).width + 2 * kPad, kSeriesHeight);
+      target.fillRect(0, y, target.measureText(text).width + 2 * kPad, height);
       target.globalAlpha = 1;
       target.fillStyle = color;
-      target.fillText(text, kPad, y + kSeriesHeight / 2);
+      target.fillText(text, kPad, y + height / 2);
     }
   }
 

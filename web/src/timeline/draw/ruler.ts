@@ -37,13 +37,15 @@ export function namedSteps(steps: StepsInfo, {from, to}: Span, nsPerPixel: numbe
   return named;
 }
 
+export interface Label {
+  x: number;
+  width: number;
+}
+
 // Which labels of a line can be drawn whole, none beyond `end`. Those that end before the next
 // one's place come first: what stands at a long stretch is its own name. Of others that touch the
 // first. `x` ascends.
-export function apart(labels: readonly {
-  x: number;
-  width: number
-}[], gap: number, end: number): boolean[] {
+export function apart(labels: readonly Label[], gap: number, end: number): boolean[] {
   const behind = labels.map(({x, width}) => x + width + gap);
   const shown = labels.map(({x, width}, i) => x + width <= end && !(behind[i] > labels[i + 1]?.x));
   let taken = -Infinity;
@@ -56,6 +58,17 @@ export function apart(labels: readonly {
     if (shown[i]) taken = behind[i];
   });
   return shown;
+}
+
+export const kTextPad = 3;  // px around a text
+
+// Where a text stands in a stretch beside the names of steps: in the middle, else at its end.
+// undefined: it has no room.
+export function placeBeside({from, to}: {from: number; to: number}, width: number,
+  named: readonly Label[]): number|undefined {
+  const free = (x: number): boolean => x >= from + kTextPad &&
+    named.every((one) => x + width + kTextPad < one.x || x - kTextPad > one.x + one.width);
+  return [(from + to - width) / 2, to - width - 2 * kTextPad].find(free);
 }
 
 const kUnits: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];

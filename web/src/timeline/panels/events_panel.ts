@@ -79,10 +79,11 @@ export class EventsPanel {
   }
 
   private draw(): void {
-    const first = Math.max(0, Math.floor(this.box.scrollTop / kRowPx) - 5);
-    const end = Math.min(this.hits.length, first + Math.ceil(this.box.clientHeight / kRowPx) + 10);
-    this.above.style.height = `${first * kRowPx}px`;
-    this.below.style.height = `${(this.hits.length - end) * kRowPx}px`;
+    const rowPx = Math.round((kRowPx - 1) * this.model.scale) + 1;
+    const first = Math.max(0, Math.floor(this.box.scrollTop / rowPx) - 5);
+    const end = Math.min(this.hits.length, first + Math.ceil(this.box.clientHeight / rowPx) + 10);
+    this.above.style.height = `${first * rowPx}px`;
+    this.below.style.height = `${(this.hits.length - end) * rowPx}px`;
     const rows = this.hits.slice(first, end).map((hit, i) => this.row(hit, first + i));
     // Who goes from row to row with Tab stays in the row, which is another element now.
     const at = this.body.contains(document.activeElement)

@@ -1,17 +1,22 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {apart, moment, namedSteps, tickDistance, ticks} from "../draw/ruler";
+import {apart, kTextPad, moment, namedSteps, placeBeside, tickDistance, ticks} from "../draw/ruler";
+import type {Label} from "../draw/ruler";
 import type {Model} from "../state/model";
 import {time} from "../../format";
 import type {CanvasLayer} from "./canvas_layer";
 
-export const kRulerHeight = 36;
+const kHeight = 36;
 const kTickPx = 110;
 const kLabelGap = 8;
 const kTimeY = 11;
 const kStepY = 27;
 const kShortTick = 3;  // below the names
 const kArrowPx = 6;
+
+export function rulerHeight({scale}: Model): number {
+  return Math.round(kHeight * scale);
+}
 
 export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: string): void {
   const target = layer.clear();
@@ -21,27 +26,29 @@ export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: st
   const distance = distanceOf(target, model);
   target.fillStyle = inks.page.line;
   const at = ticks(view.from, view.to, distance);
-  for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, kRulerHeight / 2);
+  for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, rulerHeight(model) / 2);
   target.fillStyle = inks.page.muted;
-  for (const tick of at) target.fillText(moment(tick, distance), view.x(tick) + 4, kTimeY);
-  drawSteps(target, model, inks);
+  for (const tick of at)
+    target.fillText(moment(tick, distance), view.x(tick) + 4, kTimeY * model.scale);
+  const named = drawSteps(target, model, inks);
   drawNotes(target, model, inks);
-  drawRange(target, model, inks);
+  drawRange(target, model, inks, named);
 }
 
 // Far into a recording and deep in a zoom a moment has many digits.
 function distanceOf(target: CanvasRenderingContext2D, model: Model): number {
   const {view} = model;
-  const distance = tickDistance(view.nsPerPixel, kTickPx);
+  const room = kTickPx * model.scale;
+  const distance = tickDistance(view.nsPerPixel, room);
   const label = target.measureText(moment(view.to, distance)).width + 4 + kLabelGap;
-  return label <= kTickPx ? distance : tickDistance(view.nsPerPixel, label);
+  return label <= room ? distance : tickDistance(view.nsPerPixel, label);
 }
 
-// Numbers of steps; of many the round ones, and the long ones.
-function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
+// Numbers of steps; of many the round ones, and the long ones. Those that are shown.
+function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): Label[] {
   const {view, first: run} = model;
   const steps = run.info.steps[0];
-  if (!steps || steps.count === 0) return;
+  if (!steps || steps.count === 0) return [];
   target.fillStyle = inks.page.muted;
   const span = {from: view.from - run.offset, to: view.to - run.offset};
   const labels = namedSteps(steps, span, view.nsPerPixel).map((i) => {
@@ -55,10 +62,11 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
   const shown = apart(labels, kLabelGap, view.width);
   labels.forEach(({text, x}, i) => {
     // The line of a step without a name would go through another's name.
-    const height = shown[i] ? kRulerHeight / 2 : kShortTick;
-    target.fillRect(begins[i], kRulerHeight - height, 1, height);
-    if (shown[i]) target.fillText(text, x, kStepY);
+    const height = shown[i] ? rulerHeight(model) / 2 : kShortTick;
+    target.fillRect(begins[i], rulerHeight(model) - height, 1, height);
+    if (shown[i]) target.fillText(text, x, kStepY * model.scale);
   });
+  return labels.filter((_, i) => shown[i]);
 }
 
 function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
@@ -71,7 +79,7 @@ function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     target.lineTo(x + 9, 4);
     target.lineTo(x, 8);
     target.fill();
-    target.fillRect(x, 0, 1, kRulerHeight);
+    target.fillRect(x, 0, 1, rulerHeight(model));
   }
 }
 
@@ -81,17 +89,19 @@ export function markInk({mark}: Model, {page}: Inks): string {
 }
 
 // Of a moment, which has no width of its own.
-function arrow(target: CanvasRenderingContext2D, x: number, color: string): void {
+function arrow(target: CanvasRenderingContext2D, x: number, bottom: number, color: string): void {
   target.fillStyle = color;
   target.beginPath();
-  target.moveTo(x - kArrowPx, kRulerHeight - kArrowPx);
-  target.lineTo(x + kArrowPx, kRulerHeight - kArrowPx);
-  target.lineTo(x, kRulerHeight);
+  target.moveTo(x - kArrowPx, bottom - kArrowPx);
+  target.lineTo(x + kArrowPx, bottom - kArrowPx);
+  target.lineTo(x, bottom);
   target.fill();
 }
 
-function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
-  const {view} = model;
+function drawRange(
+  target: CanvasRenderingContext2D, model: Model, inks: Inks, named: readonly Label[]): void {
+  const {view, scale} = model;
+  const bottom = rulerHeight(model);
   for (const [span, color] of [
          [model.mark, markInk(model, inks)], [model.range, inks.page.accent]] as const) {
     if (!span) continue;
@@ -99,18 +109,18 @@ function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     if (to < 0 || from > view.width) continue;
     target.fillStyle = color;
     target.globalAlpha = 0.2;
-    target.fillRect(from, 0, to - from, kRulerHeight);
+    target.fillRect(from, 0, to - from, bottom);
     target.globalAlpha = 1;
-    target.fillRect(from, kRulerHeight - 3, Math.max(1, to - from), 3);
+    target.fillRect(from, bottom - 3, Math.max(1, to - from), 3);
     const isMoment = span.from === span.to;
-    if (isMoment) arrow(target, from, color);
+    if (isMoment) arrow(target, from, bottom, color);
     const text = isMoment ? moment(span.from, 1) : time(span.to - span.from);
     const width = target.measureText(text).width;
-    if (!isMoment && to - from < width + 12) continue;
-    const middle = isMoment ? from + kArrowPx + 3 : (from + to - width) / 2;
+    const x = isMoment ? from + kArrowPx + 3 : placeBeside({from, to}, width, named);
+    if (x === undefined) continue;
     target.fillStyle = inks.page.surface;
-    target.fillRect(middle - 3, kStepY - 8, width + 6, 14);
+    target.fillRect(x - kTextPad, (kStepY - 8) * scale, width + 2 * kTextPad, 14 * scale);
     target.fillStyle = inks.page.text;
-    target.fillText(text, middle, kStepY - 1);
+    target.fillText(text, x, (kStepY - 1) * scale);
   }
 }

@@ -13,14 +13,16 @@ import {Inks} from "../draw/inks";
 import {LabelLayer} from "../draw/label_layer";
 import type {Lane} from "../state/layout";
 import {lanesIn} from "../state/layout";
+import {letterScale} from "../state/letters";
 import type {Hit, Model, Reading, RunView} from "../state/model";
 import {CanvasLayer} from "./canvas_layer";
 import {Minimap} from "./minimap";
 import {drawOverlay} from "./overlay";
-import {drawRuler, kRulerHeight} from "./ruler_view";
+import {drawRuler, rulerHeight} from "./ruler_view";
 import {TrackNames} from "./track_names";
 
-const kFont = "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
+const kLetterPx = 11;
+const kFont = "system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
 const kReachPx = 3;  // how near to a short event the pointer may be
 const kAhead = 0.5;  // windows of rows asked for above and below
 
@@ -37,7 +39,7 @@ export class Stage {
   private fills: Fills;
   private readonly names: TrackNames;
   private readonly strips = new StripCanvas();
-  private readonly labels = new LabelLayer(kFont);
+  private readonly labels = new LabelLayer();
   private readonly spacer = h("div", {class: "spacer"});
   private readonly window: HTMLElement;
   private frame = 0;
@@ -94,9 +96,25 @@ export class Stage {
     this.redraw();
   }
 
+  private get font(): string {
+    return `${kLetterPx * this.model.scale}px ${kFont}`;
+  }
+
+  // Letters and rows that can be read in a window of that size.
+  private fitLetters(): void {
+    const {model, labels} = this;
+    const scale = letterScale(window.innerWidth);
+    labels.font = `${kLetterPx * scale}px ${kFont}`;
+    if (scale === model.scale) return;
+    model.scale = scale;
+    document.documentElement.style.setProperty("--letters", String(scale));
+    model.changed("layout");
+  }
+
   // Fits the canvases to the window.
   private arrange(): void {
     const {model, scroller} = this;
+    this.fitLetters();
     const height = scroller.clientHeight;
     const width = Math.max(1, scroller.clientWidth - this.names.element.offsetWidth);
     model.view.width = width;
@@ -108,7 +126,7 @@ export class Stage {
       this.rows.context.fillRect(0, 0, this.rows.canvas.width, this.rows.canvas.height);
     }
     this.over.resize(width, height);
-    this.ruler.resize(width, kRulerHeight);
+    this.ruler.resize(width, rulerHeight(model));
     this.minimap.resize(width);
     model.scroll = scroller.scrollTop;
     this.names.resize(height);
@@ -132,7 +150,7 @@ export class Stage {
       this.minimap.draw(this.fills);
     }
     drawOverlay(this.over, model, this.lanes, this.inks);
-    drawRuler(this.ruler, model, this.inks, kFont);
+    drawRuler(this.ruler, model, this.inks, this.font);
   }
 
   private drawRows(): void {

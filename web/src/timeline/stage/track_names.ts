@@ -104,7 +104,8 @@ export class TrackNames {
     row.style.height = `${block.height}px`;
     // Who scrolls through many rows still sees whose they are.
     const above = least - top;
-    if (above > 0) row.style.paddingTop = `${Math.min(above, block.height - kLineHeight)}px`;
+    if (above > 0)
+      row.style.paddingTop = `${Math.min(above, block.height - model.scale * kLineHeight)}px`;
     row.style.setProperty("--level", String(level));
     return row;
   }

@@ -35,6 +35,7 @@ export interface Choices {
   filter: string;                      // of track names; "": all
   also?: number;                       // id of a track that is shown whatever the filter is
   quiet?: ReadonlySet<number>;         // ids, of tracks with nothing to show yet
+  scale?: number;                      // of heights; 1
 }
 
 export function layOut(tracks: readonly Track[], choices: Choices): Layout {
@@ -47,7 +48,7 @@ export function layOut(tracks: readonly Track[], choices: Choices): Layout {
     const inside = children.get(track.id) ?? [];
     const folds = inside.length > 0 || track.rows > 1 || isCounter(track);
     const open = choices.filter !== "" || (choices.open.get(track.id) ?? track.open);
-    const block = blockOf(track, level, folds, open, top);
+    const block = blockOf(track, level, folds, open, top, choices.scale);
     blocks.push(block);
     top += block.height;
     if (!open) return;
@@ -99,7 +100,7 @@ function pinnedBlocks(tracks: readonly Track[], choices: Choices): Block[] {
     const track = tracks.find((one) => one.id === id);
     if (!track || track.rows === 0) continue;
     const open = choices.open.get(id) ?? track.open;
-    const block = blockOf(track, 0, track.rows > 1 || isCounter(track), open, top);
+    const block = blockOf(track, 0, track.rows > 1 || isCounter(track), open, top, choices.scale);
     blocks.push(block);
     top += block.height;
   }
@@ -110,10 +111,11 @@ function isCounter({info}: Track): boolean {
   return info?.counter !== undefined;
 }
 
-function blockOf(track: Track, level: number, folds: boolean, open: boolean, top: number): Block {
+function blockOf(
+  track: Track, level: number, folds: boolean, open: boolean, top: number, scale = 1): Block {
   const rows = open ? track.rows : Math.min(1, track.rows);
-  const rowHeight = open && isCounter(track) ? kCounterHeight : kRowHeight;
-  const height = rows === 0 ? kHeadingHeight : rows * rowHeight + kGap;
+  const rowHeight = Math.round(scale * (open && isCounter(track) ? kCounterHeight : kRowHeight));
+  const height = rows === 0 ? Math.round(scale * kHeadingHeight) : rows * rowHeight + kGap;
   return {track, level, top, height, rows, rowHeight, folds, open};
 }
 

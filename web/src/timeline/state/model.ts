@@ -99,6 +99,7 @@ export class Model {
   private revealed?: number;          // id of the track that was brought into view last
   private quiet = new Set<number>();  // track ids
   scroll = 0;
+  scale = 1;  // of letters and rows
   hover: Hit|null = null;
   selected: Selected|null = null;
   reading: Reading|null = null;  // instead of an event
@@ -126,8 +127,8 @@ export class Model {
   }
 
   private relay(): void {
-    const {open, pinned, filter, quiet, revealed: also} = this;
-    this.layout = layOut(this.tracks, {open, pinned, filter, quiet, also});
+    const {open, pinned, filter, quiet, revealed: also, scale} = this;
+    this.layout = layOut(this.tracks, {open, pinned, filter, quiet, also, scale});
   }
 
   get first(): RunView {

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {placeBeside} from "./ruler";
+
+test(
+  "the length of a range stands in its middle, else at its end, never over a step's name", () => {
+    const range = {from: 100, to: 200};
+    assert.equal(placeBeside(range, 40, []), 130);
+    assert.equal(placeBeside(range, 40, [{x: 104, width: 20}]), 130);
+    assert.equal(placeBeside(range, 40, [{x: 104, width: 40}]), 154);
+    assert.equal(placeBeside(range, 40, [{x: 104, width: 40}, {x: 190, width: 40}]), undefined);
+    assert.equal(placeBeside({from: 100, to: 130}, 40, []), undefined);
+  });
