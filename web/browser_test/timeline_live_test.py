@@ -99,6 +99,31 @@ class Live(unittest.TestCase):
         self.assertEqual(self.browser.run('return document.querySelector(".track-filter").value'), '')
         self.assertIn('stream', self.browser.run(shown))
 
+    def test_a_note_that_is_begun_before_the_answer_is_of_what_is_found(self):
+        """The answer neither takes the field away, whose text would act as keys, nor comes too late for the note."""
+        self.serve(20)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+        first = self.browser.run('return batchlightTimeline.app.model.selected.event.row')
+        self.tell('slow 700')
+        before = self.browser.run('return batchlightTimeline.app.model.view.span')
+        self.browser.keys('g', 'Shift+M', 'w', 'r', 'l')
+        found = self.wait('const {selected} = batchlightTimeline.app.model; return selected.event.row !== arguments[0] && selected.event', first)
+        self.browser.keys('d')
+        self.assertEqual(self.browser.run('return document.querySelector(".dock").dataset.shown'), 'notes')
+        self.assertEqual(self.browser.run('return document.activeElement.value'), 'wrld')
+        self.browser.keys('Enter')
+        note = self.browser.run('return batchlightTimeline.app.model.notes.at(-1)')
+        self.assertEqual([note[key] for key in ('text', 'table', 'row', 'from', 'to')],
+                         ['wrld', found['table'], found['row'], found['from'], found['to']])
+        self.assertNotEqual(self.browser.run('return batchlightTimeline.app.model.view.span'), before)
+        # Without anything on its way a note is of the selected event, and stays.
+        self.tell('slow 0')
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.row === arguments[0]', first)
+        self.assertEqual(self.browser.run('return batchlightTimeline.app.model.notes.at(-1).row'), found['row'])
+        self.assertEqual(self.browser.run('return document.querySelector(".dock").dataset.shown'), 'event')
+
     def test_names_of_tracks_are_whole_on_a_phone(self):
         self.browser.resize(390, 844)
         self.addCleanup(self.browser.resize, 1280, 900)

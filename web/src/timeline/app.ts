@@ -24,6 +24,7 @@ import {EventsPanel} from "./panels/events_panel";
 import {HelpDialog} from "./panels/help_dialog";
 import {LinkMenu} from "./panels/link_menu";
 import {NotesPanel} from "./panels/notes_panel";
+import type {Noted} from "./panels/notes_panel";
 import {RangePanel} from "./panels/range_panel";
 import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
@@ -200,7 +201,8 @@ export class App {
     const {model} = this;
     model.listen((change) => {
       if (change === "selection" && (model.selected || model.reading)) {
-        this.dock.show("event", this.embedded);
+        if (this.notes.isTyping) this.notes.follows(this.noted);
+        else this.dock.show("event", this.embedded);
         this.tell();
       }
       if (change === "range" && model.range) this.dock.show("range");
@@ -244,15 +246,23 @@ export class App {
     else this.say("There is no step here.");
   }
 
-  note(): void {
+  // What a note is written to.
+  private get noted(): Noted {
     const {model} = this;
-    const selected = this.actions.selectedSpan;
-    const middle = (model.view.from + model.view.to) / 2;
-    const {event} = model.selected ?? {};
+    const {from, to} = model.view;
+    const middle = (from + to) / 2;
+    const {run = model.first, event} = model.selected ?? {};
+    return {
+      run,
+      span: this.actions.selectedSpan ?? model.range ?? {from: middle, to: middle},
+      place: event ? {table: event.table, row: event.row, track: event.track ?? undefined} : {},
+    };
+  }
+
+  // Of what G or another key has asked for just before, once it is found.
+  note(): void {
     this.dock.show("notes");
-    this.notes.add(model.selected?.run ?? model.first,
-      selected ?? model.range ?? {from: middle, to: middle},
-      event ? {table: event.table, row: event.row, track: event.track ?? undefined} : {});
+    this.notes.add(this.noted, this.actions.isAsking);
   }
 
   say(text: string): void {

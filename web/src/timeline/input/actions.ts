@@ -36,6 +36,7 @@ export class Actions {
   readonly find: Finder;
   private followed: Followed|null = null;
   private busy = 0;
+  private asked = 0;  // and not answered
 
   constructor(private readonly model: Model, private readonly stage: Stage,
     private readonly motion: Motion, private readonly say: (text: string) => void) {
@@ -49,6 +50,7 @@ export class Actions {
   // Runs one question to the source after the other's place is taken: the last one wins.
   private async last<T>(ask: () => Promise<T>): Promise<T|null> {
     const mine = ++this.busy;
+    ++this.asked;
     try {
       const answer = await ask();
       return mine === this.busy ? answer : null;
@@ -57,7 +59,14 @@ export class Actions {
       const gone = error instanceof CallError && error.code === "gone";
       if (mine === this.busy && !gone) this.say((error as Error).message);
       return null;
+    } finally {
+      --this.asked;
     }
+  }
+
+  // Whether another event may be selected in a moment, which a key asked for.
+  get isAsking(): boolean {
+    return this.asked > 0;
   }
 
   async select(run: RunView, which: Which, show = false): Promise<void> {

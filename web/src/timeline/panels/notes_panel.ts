@@ -8,6 +8,21 @@ import type {Model, RunView} from "../state/model";
 import {runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
 
+// What a note is of; `span` is of the axis.
+export interface Noted {
+  run: RunView;
+  span: Span;
+  place: Partial<Note>;
+}
+
+function placeOf({run, span, place}: Noted): Pick<Note, "from"|"to"> {
+  return {
+    from: Math.round(span.from - run.offset),
+    to: Math.round(span.to - run.offset),
+    ...place,
+  };
+}
+
 export class NotesPanel {
   readonly element = h("div", {class: "notes-panel"});
   private readonly list = h("ul", {class: "notes"});
@@ -17,6 +32,7 @@ export class NotesPanel {
   // rest is as the server last said, which other pages write too.
   private readonly unsaved: Set<string>[];
   private readonly stamps: string[] = [];  // by run
+  private early: Note|null = null;         // begun before what it is of was found
 
   constructor(private readonly model: Model, private readonly go: (span: Span) => void,
     private readonly leave: () => void) {
@@ -35,7 +51,7 @@ export class NotesPanel {
   private async loadOf(run: RunView): Promise<boolean> {
     try {
       const {notes, writable} = await run.source.call<NotesAnswer>("notes");
-      if (this.list.contains(document.activeElement)) return false;
+      if (this.isTyping) return false;
       this.take(run, notes);
       if (writable) return true;
       const letter = runLetter(this.model, run);
@@ -52,7 +68,7 @@ export class NotesPanel {
 
   // `stamp` is another one after the notes of a run were written, by this page or by another.
   async follow(run: RunView, stamp: string): Promise<void> {
-    if (this.stamps[run.index] === stamp || this.list.contains(document.activeElement)) return;
+    if (this.stamps[run.index] === stamp || this.isTyping) return;
     await this.saving;
     if (!await this.loadOf(run)) return;  // and look again with the next
     this.stamps[run.index] = stamp;
@@ -65,19 +81,37 @@ export class NotesPanel {
     this.model.setNotes(run, [...own, ...notes.filter(({id}) => !unsaved.has(id))]);
   }
 
-  // `span` is of the axis.
-  add(run: RunView, span: Span, place: Partial<Note>): void {
-    const note: Note = {
-      id: `${Date.now().toString(36)}-${this.model.notes.length}`,
-      text: "",
-      from: Math.round(span.from - run.offset),
-      to: Math.round(span.to - run.offset),
-      ...place
-    };
+  // `early`: of what will be selected in a moment.
+  add(noted: Noted, early: boolean): void {
+    const {run} = noted;
+    const id = `${Date.now().toString(36)}-${this.model.notes.length}`;
+    const note: Note = {id, text: "", ...placeOf(noted)};
     this.model.setNotes(run, [...this.model.notesOf(run), note]);
     this.changed(run, note);
+    this.inputOf(note)?.focus();
+    this.early = early ? note : null;
+  }
+
+  get isTyping(): boolean {
+    return this.list.contains(document.activeElement);
+  }
+
+  // What was to be selected is: a note that was begun before is of that. What is typed stays.
+  follows(noted: Noted): void {
+    const note = this.early;
+    this.early = null;
+    if (!note || this.model.runOfNote(note) !== noted.run) return;
+    const at = this.inputOf(note)?.selectionStart ?? null;
+    Object.assign(note, placeOf(noted));
+    this.changed(noted.run, note);
+    const input = this.inputOf(note);
+    input?.focus();
+    input?.setSelectionRange(at, at);
+  }
+
+  private inputOf(note: Note): HTMLInputElement|undefined {
     const at = this.model.notes.indexOf(note);
-    this.list.querySelectorAll<HTMLInputElement>("input")[at]?.focus();
+    return this.list.querySelectorAll<HTMLInputElement>("input")[at];
   }
 
   // A note was made, changed or deleted here; without one, what there is was read.
@@ -103,7 +137,7 @@ export class NotesPanel {
         unsaved.clear();  // what changes from here on goes with the next
         const {notes} = await run.source.call<NotesAnswer>("notes_put", {set, drop});
         this.said.textContent = "";
-        if (this.list.contains(document.activeElement)) return;  // or it takes what is typed
+        if (this.isTyping) return;  // or it takes what is typed
         this.take(run, notes);
         this.draw();
         model.changed("notes");
@@ -136,6 +170,9 @@ export class NotesPanel {
     // At once: what is typed stays, whatever takes the field away before its end is told.
     input.addEventListener("input", () => {
       note.text = input.value;
+    });
+    input.addEventListener("blur", () => {
+      if (this.early === note) this.early = null;
     });
     input.addEventListener("change", () => {
       model.changed("notes");
