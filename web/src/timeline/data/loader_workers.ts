@@ -8,7 +8,10 @@ const kLeastNs = 5e6;
 const kEnoughOf = 0.5;  // of a wait
 const kKinds = ["thread", "python"];
 const kMostTracks = 200;
-const kSteps = 256;                            // of a stretch, in which it is looked at
+const kSteps = 256;  // of a stretch, in which it is looked at
+// Calls of the C library in which a thread waits for another one, or for somebody to call.
+const kWaits =
+  /^(sem_|pthread_(cond|join|barrier)|futex|accept|p?poll|p?select|epoll_|wait|sig(timed)?wait|nanosleep|clock_nanosleep)/;
 const kFetch = /\bfetch\.py:\d+\(.*fetch\)$/;  // of torch.utils.data, in a worker
 
 // Whether the track's process has no steps of its own.
@@ -33,11 +36,12 @@ export function tracksOfWorkers(info: RunAnswer, {from, to}: EventAnswer): Track
     .slice(0, kMostTracks);
 }
 
-// Whether a worker makes a batch in this event, and does not wait for being asked for one: samples
-// see the function that fetches around it, and what is recorded is work.
-export function isMaking({name, parents}: EventAnswer, kind: string): boolean {
-  return kind !== "python" ||
-    [name, ...parents.map((one) => one.name)].some((one) => kFetch.test(one));
+// Whether a worker makes a batch in this event, and does not wait for being asked for one, or for
+// something to send: samples see the function that fetches around it, and what is recorded is work
+// but for calls that wait for others.
+export function isMaking({name, table, parents}: EventAnswer, kind: string): boolean {
+  if (kind !== "python") return table !== "os_calls" || !kWaits.test(name);
+  return [name, ...parents.map((one) => one.name)].some((one) => kFetch.test(one));
 }
 
 export interface Wait {

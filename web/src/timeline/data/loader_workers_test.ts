@@ -63,6 +63,10 @@ test("a worker makes a batch where it fetches, and else waits for being asked fo
   assert.ok(!isMaking(
     event("selectors.py:402(select)", 0, 1, 2, ["worker.py:240(_worker_loop)"]), "python"));
   assert.ok(isMaking(event("decode", 0, 1, 2), "thread"));
+  const call = (name: string): EventAnswer => ({...event(name, 0, 1, 2), table: "os_calls"});
+  assert.ok(isMaking(call("pread64"), "thread"), "it reads");
+  for (const name of ["sem_wait", "accept4", "pthread_cond_timedwait", "poll", "epoll_wait"])
+    assert.ok(!isMaking(call(name), "thread"), name);
 });
 
 // The phases: steps 7 and 8 wait for 5 and 60 ms.

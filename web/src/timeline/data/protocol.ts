@@ -214,6 +214,7 @@ export interface RangeAnswer {
   whole_steps: boolean;
   first_step?: number;
   last_step?: number;
+  processes?: {first_step: number; last_step: number}[];  // of a stretch of time
   notes: string[];
   tables: RangeTable[];
 }

@@ -126,6 +126,22 @@ export function textOf(table: RangeTable): string {
   return lines.join("\n") + "\n";
 }
 
+// Of one step, what these say of several is its time itself.
+const kOverSteps = ["median", "p5", "p95", "total"];
+const kParts = ["phases", "gpu_parts"];
+
+export function ofOneStep(table: RangeTable): RangeTable {
+  const {columns, rows} = table;
+  const hasMean = columns.some(({key}) => key === "mean");
+  if (!kParts.includes(table.key) || !hasMean) return table;
+  const kept = columns.flatMap(({key}, i) => kOverSteps.includes(key) ? [] : [i]);
+  return {
+    ...table,
+    columns: kept.map((i) => columns[i]),
+    rows: rows.map((row) => kept.map((i) => row[i])),
+  };
+}
+
 const kSides = [["a", "A"], ["b", "B"], ["change", "B - A"]];
 
 function largestIn(rows: RangeTable["rows"], column: number): number {
@@ -133,7 +149,7 @@ function largestIn(rows: RangeTable["rows"], column: number): number {
 }
 
 // Numbers that say which thing a row is about, in both runs, and such as are of one run alone.
-const kMatched = ["rank", "device", "step"];
+const kMatched = ["rank", "device", "step", "depth"];
 const kOfOneRun = ["pid", "tid", "stream", "streams", "registers", "start"];
 
 // Texts that name a row besides its first one, by table.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RangeTable} from "../data/protocol";
-import {askedSteps, askedTime, csvOf, joined, partOf, tableOf, textOf} from "./range_data";
+import {askedSteps, askedTime, csvOf, joined, ofOneStep, partOf, tableOf, textOf} from "./range_data";
 
 const table: RangeTable = {
   key: "kernels",
@@ -98,6 +98,21 @@ test(
     assert.deepEqual(
       joined(steps([[5, "", 1], [6, "yes", 9]]), steps([[5, "", 1], [6, "", 2]])).rows,
       [[5, "", 1, 1, 0], [6, "yes / –", 9, 2, -7]]);
+  });
+
+test(
+  "of one step what it is made of has one time, and of two runs both and their difference", () => {
+    const columns: RangeTable["columns"] = [
+      {key: "phase", name: "Phase", type: "text"}, {key: "depth", name: "Depth"},
+      ...["share", "mean", "median", "p5", "p95", "total"].map((key) => ({key, name: key}))
+    ];
+    const of = (time: number): RangeTable => ofOneStep(
+      {key: "phases", title: "", columns, rows: [["forward", 1, 9, time, time, time, time, time]]});
+    assert.deepEqual(of(5).columns.map(({key}) => key), ["phase", "depth", "share", "mean"]);
+    assert.deepEqual(of(5).rows, [["forward", 1, 9, 5]]);
+    assert.deepEqual(joined(of(5), of(7)).columns.map(({key}) => key),
+      ["phase", "depth", "share_a", "share_b", "share_change", "mean_a", "mean_b", "mean_change"]);
+    assert.equal(ofOneStep({key: "kernels", title: "", columns, rows: []}).columns, columns);
   });
 
 test("steps are asked for by their number and process", () => {

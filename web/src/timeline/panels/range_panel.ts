@@ -10,7 +10,7 @@ import {heldOfRange, lackOfSteps, lackOfTime} from "../state/held";
 import type {Model, Range, RunView} from "../state/model";
 import {runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
-import {askedSteps, askedTime, joined, partOf} from "./range_data";
+import {askedSteps, askedTime, joined, ofOneStep, partOf} from "./range_data";
 import {tableBox} from "./table_box";
 
 const kSettleMs = 180;  // after the last change of a range that is being dragged
@@ -226,8 +226,15 @@ async function ask(run: RunView, range: Range, wanted: {tables?: string[]; all_r
   return run.source.call<RangeAnswer>("range", {...partOf(range, run.offset), ...wanted}, signal);
 }
 
+function isOfOneStep({first_step: first, last_step: last, processes = []}: RangeAnswer): boolean {
+  if (processes.length === 0) return first !== undefined && first === last;
+  return processes.every((one) => one.first_step === one.last_step);
+}
+
 // Of two runs beside each other.
-function tablesOf([a, b]: RangeAnswer[]): RangeTable[] {
+function tablesOf(answers: RangeAnswer[]): RangeTable[] {
+  const oneStep = answers.every(isOfOneStep);
+  const [a, b] = answers.map((one) => oneStep ? {...one, tables: one.tables.map(ofOneStep)} : one);
   if (!b) return a.tables;
   return a.tables.map((table) => {
     const other = b.tables.find(({key}) => key === table.key);
