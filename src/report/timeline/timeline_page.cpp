@@ -59,6 +59,7 @@ json NamesJson(const timeline::Timeline& timeline, const std::vector<uint32_t>& 
 std::string StepsWithin(const timeline::Timeline& timeline, const timeline::Stretch& stretch) {
   const Step* first = nullptr;
   const Step* last = nullptr;
+  const Step* longest = nullptr;
   size_t held = 0;
   const ProcessSteps* process = timeline.steps().Main();
   if (process == nullptr) return "no step";
@@ -67,12 +68,17 @@ std::string StepsWithin(const timeline::Timeline& timeline, const timeline::Stre
     if (first == nullptr) first = &step;
     last = &step;
     ++held;
+    const bool is_longest = longest == nullptr || step.duration_ns() > longest->duration_ns();
+    if (step.outlier && is_longest) longest = &step;
   }
   if (first == nullptr) return "no whole step";
   const std::string numbers =
       held == 1 ? "step " + std::to_string(first->number)
                 : "steps " + std::to_string(first->number) + " to " + std::to_string(last->number);
-  return numbers + " (" + CountText(held) + " of " + CountText(process->steps.size()) + ")";
+  return numbers + " (" + CountText(held) + " of " + CountText(process->steps.size()) + ")" +
+         (held > 1 && longest != nullptr
+              ? ", among them the slow step " + std::to_string(longest->number)
+              : "");
 }
 
 std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch& stretch,

@@ -120,6 +120,20 @@ class Encoder {
   std::string samples_;
 };
 
+// So many steps that count, with the longest in their middle where it is unusually long; else from
+// the first on.
+Stretch StepsAround(const ProcessSteps& process, size_t count) {
+  const auto step = [&](size_t i) -> const Step& { return process.steps[process.steady[i]]; };
+  size_t longest = 0;
+  for (size_t i = 0; i < process.steady.size(); ++i) {
+    if (step(i).duration_ns() > step(longest).duration_ns()) longest = i;
+  }
+  const size_t before = step(longest).outlier ? std::min(longest, count / 2) : 0;
+  const size_t first =
+      step(longest).outlier ? std::min(longest - before, process.steady.size() - count) : 0;
+  return {step(first).start_ns, step(first + count - 1).end_ns};
+}
+
 }  // namespace
 
 uint64_t CountEvents(const Timeline& timeline, const Stretch& stretch) {
@@ -143,16 +157,14 @@ Stretch ChooseStretch(const Timeline& timeline, uint64_t most) {
   Stretch chosen{.from_ns = events.run_start_ns(), .to_ns = events.run_start_ns()};
   const ProcessSteps* process = timeline.steps().Main();
   if (process != nullptr && !process->steady.empty()) {
-    chosen.from_ns = process->steps[process->steady.front()].start_ns;
-    // Ends of steps, of which the last that fits is searched for.
-    size_t least = 0;
-    size_t beyond = process->steady.size();
+    // How many steps, of which the most that fit are searched for.
+    size_t least = 1;
+    size_t beyond = process->steady.size() + 1;
     while (least + 1 < beyond) {
       const size_t middle = (least + beyond) / 2;
-      const int64_t end_ns = process->steps[process->steady[middle]].end_ns;
-      (CountEvents(timeline, {chosen.from_ns, end_ns}) <= most ? least : beyond) = middle;
+      (CountEvents(timeline, StepsAround(*process, middle)) <= most ? least : beyond) = middle;
     }
-    chosen.to_ns = process->steps[process->steady[least]].end_ns;
+    chosen = StepsAround(*process, least);
     if (CountEvents(timeline, chosen) <= most) return chosen;
   }
   int64_t beyond_ns = events.run_end_ns();

@@ -24,9 +24,9 @@ struct EventBytes {
 };
 EventBytes EncodeEvents(const Timeline& timeline, const Stretch& stretch);
 
-// The longest stretch of whole steps that has at most `most` events: steady ones, from the first
-// on. The whole run where that is short enough, or as much of its beginning where there are no
-// steps.
+// The longest stretch of whole steps that has at most `most` events: steady ones, around the
+// longest where that is an outlier, else from the first on. The whole run where that is short
+// enough, or as much of its beginning where there are no steps.
 Stretch ChooseStretch(const Timeline& timeline, uint64_t most);
 
 }  // namespace batchlight::timeline

@@ -127,5 +127,28 @@ TEST(EventBytes, AreOfWholeStepsWhereTheRunIsTooLong) {
   EXPECT_LE(CountEvents(*timeline, ChooseStretch(*timeline, 7)), 7u);
 }
 
+// A slow step matters more than the first ones.
+TEST(EventBytes, AreOfTheStepsAroundTheSlowOne) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  int64_t at_ns = 0;
+  for (int64_t step = 0; step < 40; ++step) {
+    const int64_t length_ns = (step == 33 ? 9 : 1) * 1'000'000;
+    build.Range(main, "step", at_ns, at_ns + length_ns);
+    build.Operator(main, "aten::mm", at_ns + 10, at_ns + length_ns - 10);
+    at_ns += length_ns;
+  }
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  const Step& slow = timeline->steps().Main()->steps.at(33);
+  ASSERT_TRUE(slow.outlier);
+  for (const uint64_t share : {2, 5}) {
+    const Stretch held = ChooseStretch(*timeline, CountEvents(*timeline, {}) / share);
+    EXPECT_LE(held.from_ns, slow.start_ns);
+    EXPECT_GE(held.to_ns, slow.end_ns);
+    EXPECT_GT(held.to_ns - held.from_ns, slow.duration_ns() + 2'000'000) << "and usual ones";
+  }
+}
+
 }  // namespace
 }  // namespace batchlight::timeline
