@@ -61,6 +61,10 @@ class FirstUse(unittest.TestCase):
         for verb, said in (["report", "a page and a CSV of every table"], ["export", "that of -t"]):
             self.assertIn(said, self.tool(verb, "-f", "csv", RUN, code=2).stderr)
         json.loads(self.tool("doctor", "-f", "json").stdout)
+        # As nsys has it, and with RUN where a word could be the flag's.
+        for words in (["-f", "true", RUN], ["-f", RUN], [RUN, "--force-overwrite=true"], [RUN, "-f"]):
+            self.tool("report", "-o", "REPORT", *words)
+        self.assertIn("REPORT", self.tool("report", "-f", "false", "-o", "REPORT", RUN, code=4).stderr)
 
     def test_steps_and_ranks_that_are_not_there(self):
         for reader in READERS:

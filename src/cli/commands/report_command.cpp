@@ -21,6 +21,7 @@ namespace {
 
 struct ReportFlags {
   std::vector<std::string> runs;
+  std::string overwrite_words;
   JobUse use;
   ReportOptions report;
   bool no_command_line = false;
@@ -83,8 +84,11 @@ void RegisterReport(const Command& app, Outcome& outcome) {
   command
       .Option("-o,--output", &options->report.folder, "Folder; default: the name of RUN + _report")
       .TypeName("FOLDER");
-  command.Switch("-f,--force-overwrite", &options->report.overwrite,
-                 "Write into an existing folder; only files of the report are replaced");
+  command
+      .Option("-f,--force-overwrite", &options->overwrite_words,
+              "Write into an existing folder; only files of the report are replaced")
+      .TypeName("true|false")
+      .ValueIsOptional();
   command.Switch("--no-command-line", &options->no_command_line,
                  "Leave command lines out, of the run and of its processes");
   command.Switch("--no-timeline", &options->report.no_timeline,
@@ -97,7 +101,11 @@ void RegisterReport(const Command& app, Outcome& outcome) {
                  "would take for formulas");
   AddClockFlag(command, &options->use);
   AddStepFlags(command, &options->steps);
-  command.Runs([options, &outcome] { outcome.status = Run(*options); });
+  command.Runs([options, command, &outcome] {
+    options->report.overwrite =
+        TakeBoolWord(options->overwrite_words, command.Given("--force-overwrite"), options->runs);
+    outcome.status = Run(*options);
+  });
 }
 
 }  // namespace batchlight::cli
