@@ -145,11 +145,13 @@ class ReportPage(unittest.TestCase):
                          'picker.dispatchEvent(new Event("change"))', name, section)
 
     def tree_and_kernels(self):
-        """What the flame graph, the tree down to the kernels and the table of kernels show, bars included."""
+        """What the flame graph, the tree down to the kernels and the table of kernels show, bars included; not the way
+        to the longest calls, which are of all ranks."""
         self.browser.click('#tree .table-tools button:nth-of-type(2)')
         self.browser.run('document.querySelectorAll("#tree .choice input")[1].click()')
         return (self.browser.run('return [...document.querySelectorAll(".frame")].map(f => [f.title, f.getAttribute("style")])'),
-                self.browser.run('return document.querySelector("#tree tbody").innerHTML'),
+                self.browser.run('const rows = document.querySelector("#tree tbody").cloneNode(true);'
+                                 'for (const link of rows.querySelectorAll(".to-timeline")) link.remove(); return rows.innerHTML'),
                 self.browser.texts('#tree thead th'),
                 self.browser.run('return document.querySelector("#top .table tbody").innerHTML'))
 

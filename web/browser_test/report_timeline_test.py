@@ -28,8 +28,8 @@ class ReportTimeline(unittest.TestCase):
         cls.browser = cls.enterClassContext(webdriver.Browser())
 
     @classmethod
-    def report(cls, folder, *options):
-        subprocess.run([BATCHLIGHT, 'report', *options, '-o', cls.folder / folder, RECORDINGS / 'h200_train.batchlight'],
+    def report(cls, folder, *options, recording='h200_train'):
+        subprocess.run([BATCHLIGHT, 'report', *options, '-o', cls.folder / folder, RECORDINGS / f'{recording}.batchlight'],
                        check=True, stdout=subprocess.DEVNULL)
 
     def setUp(self):
@@ -114,6 +114,35 @@ class ReportTimeline(unittest.TestCase):
         self.wait_for_picture()
         self.wait(INSIDE + 'return words(inside) === arguments[0];'
                   'function words(inside) { return `The longest ${inside.app.model.selected?.event.name} in the timeline`; }', words)
+
+    def test_every_row_with_a_link_leads_to_what_it_names(self):
+        """Of all tables: to events that are called just so, of the kind that the table is about."""
+        self.report('memory', recording='h200_memory')
+        self.open('memory', '#timeline&')
+        self.wait_for_picture()
+        self.browser.run('for (const box of document.querySelectorAll("details.table-box")) box.open = true')
+        self.browser.wait_for('#table-copies .to-timeline')
+        rows = self.browser.run(
+            'return [...document.querySelectorAll("details.table-box")].map((box) => [box.id.slice(6), [...box.querySelectorAll("tbody tr")]'
+            '.map((row) => row.querySelector(".to-timeline")?.getAttribute("href") ?? null)])')
+        for table, links in rows:
+            if table not in ('advice', 'start_up', 'figures', 'processes', 'losses'):
+                self.assertNotIn(None, links, table)
+        named = sorted({link for _, links in rows for link in links if link and 'find=' in link})
+        self.assertGreater(len(named), 50)
+        wrong = self.browser.run(
+            INSIDE + 'return Promise.all(arguments[0].map(async (link) => { const asked = new URLSearchParams(link.split("&").slice(1).join("&").replaceAll("+", "%2B"));'
+            ' const [text, table] = [asked.get("find"), asked.get("table") ?? undefined];'
+            ' const {event} = await inside.app.model.first.source.call("longest", {text, table, called: 1, nth: 0});'
+            ' return event?.name === text ? null : [link, event?.name]; })).then((all) => all.filter(Boolean))', named)
+        self.assertEqual(wrong, [])
+        # The module "0" has that in its name which many have.
+        link = self.browser.run('return [...document.querySelectorAll("#table-modules tbody tr")].find(({cells}) => cells[0].innerText.trim() === "0")'
+                                '.querySelector(".to-timeline").getAttribute("href")')
+        self.browser.run('location.hash = arguments[0]', link)
+        self.wait(INSIDE + 'const {selected} = inside.app.model; return selected?.event.name === "0" && selected.event.table === "module_calls"')
+        # Branches of the tree, too.
+        self.assertGreater(self.browser.run('return document.querySelectorAll("[role=treegrid] .to-timeline").length'), 5)
 
     def test_a_link_from_elsewhere_opens_it(self):
         self.open('train', '#timeline&step=3')

@@ -54,6 +54,19 @@ export interface TableData {
   columns: Column[];
   cells: (number|null)[][];
   parts?: TableParts;  // if the table can be recomputed for selected steps
+  events?: RowEvents;
+}
+
+// What the timeline has of the rows: events by name (rows of `strings`) of one of its tables (""
+// where several have them), or the longest of each; null, to = from: nothing.
+export type RowEvents = NamedEvents|{
+  from: number[];
+  to: number[];
+};
+
+export interface NamedEvents {
+  table: string;
+  names: (number|null)[];
 }
 
 // What the rows, perhaps not all, are summed from. PageData.bin_starts says where bins begin.
@@ -105,7 +118,8 @@ export interface Rate {
 // entries of every track.
 export interface Training {
   process: string;  // "rank 0, train.py (pid 4711)"
-  whose: string;    // "rank 0"; "": the only one
+  pid: number;
+  whose: string;  // "rank 0"; "": the only one
   rate: Rate;
   tracks: Steps[];  // the CPU first
 }
@@ -176,10 +190,23 @@ export interface StepSummary {
 // Over the lengths "ns", of steps or of a phase in them, and "steps", a 1 for each.
 export type LengthRules = Record<"median_ns"|"p5_ns"|"p95_ns"|"mean_ns", SumRule>;
 
+// In the timeline: a step by its number, a moment, the longest event of a name (and table), or a
+// stretch of time.
+export type Place = {
+  step: number
+}|{at: number}|{
+  find: string;
+  table?: string
+}
+|{
+  from: number;
+  to: number
+};
+
 export interface Evidence {
   kind: string;  // "operator", "kernel", "setting", ...
   name: string;
-  event: string;        // what the timeline finds it by, "": it is none
+  place: Place|null;    // where the timeline shows it
   count: number;        // times seen, 0 = does not apply
   per_step_ns: number;  // 0 = does not apply
 }
@@ -195,6 +222,7 @@ export interface Finding {
   uncertainty_ns: number;
   gain: string;  // as all views say it: "about 12 ms a step (± 3 ms), 41 % of the run"; "" = none
   short_gain: string;      // without the uncertainty
+  shown: number;           // of the evidence: what the timeline shows first, -1: nothing
   symptom: boolean;        // it shows a cause and promises nothing
   place: string;           // "train.py:41" of the lines below, "" = not known
   diff: string;            // lines to change, "" = none
@@ -367,6 +395,9 @@ export interface Tree extends TreeTimes {
   more: number[];           // calls whose shapes were others
   parent: number[];         // -1 = a root
   backward: number[];       // 1 = part of the backward pass
+  // Of the calls, or work: the longest in steps that count, else in the run; 0: not known.
+  longest_start_ns: number[];
+  longest_ns: number[];
   ranks?: TreeRank[];       // of a job of several: the times of each; fewer and longer bins
   ranks_left_out?: number;  // more than the page holds
 }

@@ -1,5 +1,5 @@
 // A table over the selected steps, computed by the rules of its columns; and its columns by key.
-import type {TableData} from "./data";
+import type {RowEvents, TableData} from "./data";
 import {evaluate, partsOver, sum} from "./sums";
 import type {PickedParts} from "./sums";
 import {touchedBins} from "./step_bins";
@@ -32,12 +32,18 @@ export function tableOver(
   });
   return {
     ...table,
+    events: table.events && eventsOf(table.events, shown),
     total_rows: shown.length,
     columns:
       table.columns.map((column) => ({...column, help: column.help_of_steps ?? column.help})),
     cells: table.columns.map(({sum: rule}, i) => shown.map(
                                (row) => rule ? evaluate(rule, rows[row]) : table.cells[i][row])),
   };
+}
+
+function eventsOf(events: RowEvents, rows: readonly number[]): RowEvents {
+  if ("names" in events) return {...events, names: rows.map((row) => events.names[row])};
+  return {from: rows.map((row) => events.from[row]), to: rows.map((row) => events.to[row])};
 }
 
 // True if something has a number under `key` in the selected steps, whether or not they count;

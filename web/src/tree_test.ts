@@ -59,6 +59,8 @@ const kTree: Tree = {
   more: [0, 0, 0, 0, 0, 0, 0],
   parent: [-1, 0, 1, 2, 1, 4, 5],
   backward: [0, 0, 0, 0, 1, 1, 1],
+  longest_start_ns: [0, 0, 0, 0, 0, 0, 0],
+  longest_ns: [0, 0, 0, 0, 0, 0, 0],
   self_ns: [
     [90, 10, 20],
     [0, 1, 1],

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
+
 namespace batchlight {
 
 // Something in the recording that supports the finding.
@@ -18,6 +20,10 @@ struct Evidence {
   double per_step_ns = 0;  // 0 = does not apply
   // What names of its events contain, where its own name does not tell: of functions, kernels.
   std::string event;
+  // Where it is to be seen, where that is known better than by a name: the longest of it, or a
+  // step.
+  TimeSpan longest{};
+  int64_t step = -1;  // its number; -1: none
 };
 
 // The change itself, where it can be written down.

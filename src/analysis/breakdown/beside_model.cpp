@@ -327,6 +327,7 @@ class Counter {
           inner.file == most.function.file && inner.function == most.function.function;
       if (is_itself) most.function.line = inner.line;
     }
+    most.function.longest = LongestOf(held);
   }
 
   void Divide() {

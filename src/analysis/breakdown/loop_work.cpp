@@ -28,6 +28,7 @@ struct Place {
 struct Spent {
   int64_t ns = 0;
   uint64_t count = 0;
+  TimeSpan longest{};
 };
 
 // Python of this part of the median step and more, and so many times the median step's, is work of
@@ -109,6 +110,7 @@ class Search {
         spent.ns += end_ns - start_ns + called_ns;
         AddSpan(loose_spans_, start_ns - called_ns, end_ns);
         ++spent.count;
+        KeepLonger(spent.longest, {start_ns, end_ns});
       }
       before = edge;
       at = end_ns;
@@ -130,6 +132,7 @@ class Search {
                     : Place{.range = StringId::None(), .before = before, .after = after}];
     spent.ns += own_ns;
     ++spent.count;
+    KeepLonger(spent.longest, {from_ns, to_ns});
     return kOperatorGapNs;
   }
 
@@ -207,6 +210,7 @@ class Search {
       sum.is_range = !place.range.IsNone();
       sum.per_step_ns += double(spent.ns) / count;
       sum.count += spent.count;
+      KeepLonger(sum.longest, spent.longest);
     }
     for (auto& [name, place] : by_name) {
       place.name = name;
@@ -217,7 +221,8 @@ class Search {
       work.operators.per_step_ns += double(spent.ns) / count;
       work.operators.operators.push_back({.name = std::string(store_.Text(name)),
                                           .per_step_ns = double(spent.ns) / count,
-                                          .count = spent.count});
+                                          .count = spent.count,
+                                          .longest = spent.longest});
     }
     Sort(&work.python.places);
     if (!samples_.empty()) {

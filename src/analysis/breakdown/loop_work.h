@@ -13,6 +13,7 @@
 #include "analysis/breakdown/beside_model.h"
 #include "analysis/breakdown/hot_functions.h"
 #include "analysis/lines/code_samples.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ struct WorkPlace {
   bool is_range = false;   // of the user: the name says what it does
   double per_step_ns = 0;  // mean
   uint64_t count = 0;
+  TimeSpan longest{};  // of them
 };
 
 // Python of the program's own that only some steps run, and for long: pictures, reports.

@@ -13,10 +13,15 @@ namespace {
 using PhaseName = std::pair<PhaseKind, std::string>;
 using SampledFunctionKey = std::tuple<StringId, StringId, uint32_t>;
 
+struct FunctionLooks {
+  uint64_t looks = 0;
+  TimeSpan longest{};
+};
+
 struct PhaseSum {
   int64_t ns = 0;
   uint64_t looks = 0;
-  std::map<SampledFunctionKey, uint64_t> functions;
+  std::map<SampledFunctionKey, FunctionLooks> functions;
 };
 
 // Moments of the looks of a row that lie in [start_ns, end_ns): they are the ends of its equal
@@ -55,7 +60,11 @@ class SamplesOfThread {
       const uint64_t looks = LooksWithin(samples, row, start_ns, end_ns);
       if (looks == 0) continue;
       sum.looks += looks;
-      sum.functions[{frames.file[at], frames.function[at], frames.first_line[at]}] += looks;
+      FunctionLooks& function =
+          sum.functions[{frames.file[at], frames.function[at], frames.first_line[at]}];
+      function.looks += looks;
+      KeepLonger(function.longest, {std::max(start_ns, samples.start_ns[row]),
+                                    std::min(end_ns, samples.end_ns[row])});
     }
   }
 
@@ -92,12 +101,13 @@ std::vector<SampledInPhase> SumSamplesByPhase(const StepInputs& inputs, const St
   std::map<PhaseName, PhaseSum> sums;
   for (const ProcessSteps& process : steps.processes) AddProcess(inputs, process, sums);
   for (const auto& [phase, sum] : sums) {
-    for (const auto& [key, looks] : sum.functions) {
+    for (const auto& [key, function] : sum.functions) {
       SampledInPhase& row = rows.emplace_back(SampledInPhase{.phase = phase.first,
                                                              .range = phase.second,
-                                                             .looks = looks,
+                                                             .looks = function.looks,
                                                              .phase_looks = sum.looks,
-                                                             .phase_ns = sum.ns});
+                                                             .phase_ns = sum.ns,
+                                                             .longest = function.longest});
       std::tie(row.file, row.function, row.first_line) = key;
     }
   }

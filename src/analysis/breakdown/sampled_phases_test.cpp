@@ -45,6 +45,8 @@ TEST(SampledPhases, ALookBelongsToThePhaseAtItsMoment) {
   for (const SampledInPhase& row : SumSamplesByPhase(inputs, steps)) {
     found[{std::string(PhaseKindName(row.phase)), std::string(store.Text(row.function))}] = {
         row.looks, row.phase_looks};
+    EXPECT_GT(row.longest.duration_ns(), 0);
+    EXPECT_LE(row.longest.duration_ns(), row.phase_ns);
   }
   using Looks = std::pair<uint64_t, uint64_t>;
   EXPECT_EQ(found.size(), 4u);

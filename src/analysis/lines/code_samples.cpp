@@ -36,14 +36,29 @@ void VisitMoments(const PythonSamplesTable& samples, size_t row, Visitor&& visit
   }
 }
 
-// Time of those that lie in `spans`.
-int64_t NsOfLooks(const PythonSamplesTable& samples, size_t row, const std::vector<TimeSpan>& spans,
-                  size_t& at) {
+// The stretch that the moment lies in, which is in one.
+const TimeSpan& Around(const std::vector<TimeSpan>& spans, int64_t moment_ns) {
+  return *std::partition_point(spans.begin(), spans.end(),
+                               [&](const TimeSpan& span) { return span.end_ns <= moment_ns; });
+}
+
+// Of those that lie in `spans` the time, and where they are.
+struct LooksInside {
   int64_t ns = 0;
+  TimeSpan span{};
+};
+LooksInside LooksWithin(const PythonSamplesTable& samples, size_t row,
+                        const std::vector<TimeSpan>& spans, size_t& at) {
+  LooksInside inside;
   VisitMoments(samples, row, [&](int64_t moment_ns, int64_t each_ns) {
-    if (NsInside(spans, moment_ns, moment_ns + 1, at) > 0) ns += each_ns;
+    if (NsInside(spans, moment_ns, moment_ns + 1, at) == 0) return;
+    if (inside.ns == 0) {
+      inside.span.start_ns = std::max(moment_ns - each_ns, Around(spans, moment_ns).start_ns);
+    }
+    inside.ns += each_ns;
+    inside.span.end_ns = moment_ns;
   });
-  return ns;
+  return inside;
 }
 
 void Sort(std::vector<SampledFunction>& functions) {
@@ -53,16 +68,30 @@ void Sort(std::vector<SampledFunction>& functions) {
             });
 }
 
-using LinesOfFunctions = std::map<FunctionName, std::map<uint32_t, int64_t>>;  // ns by line
+struct LineTime {
+  int64_t ns = 0;
+  TimeSpan open{}, longest{};  // of looks one after the other
+
+  void Add(int64_t more_ns, const TimeSpan& span) {
+    ns += more_ns;
+    if (span.start_ns > open.end_ns) open = span;
+    open.end_ns = span.end_ns;
+    KeepLonger(longest, open);
+  }
+};
+using LinesOfFunctions = std::map<FunctionName, std::map<uint32_t, LineTime>>;  // by line
 
 std::vector<SampledFunction> SumsOf(const LinesOfFunctions& lines) {
   std::vector<SampledFunction> functions;
   for (const auto& [key, by_line] : lines) {
     SampledFunction function{.file = key.first, .function = key.second, .line = 0, .ns = 0};
     int64_t most_ns = -1;
-    for (const auto& [line, ns] : by_line) {
-      function.ns += ns;
-      if (ns > most_ns) std::tie(function.line, most_ns) = std::pair(line, ns);
+    for (const auto& [line, time] : by_line) {
+      function.ns += time.ns;
+      if (time.ns <= most_ns) continue;
+      most_ns = time.ns;
+      function.line = line;
+      function.longest = time.longest;
     }
     functions.push_back(function);
   }
@@ -90,11 +119,12 @@ void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans
   for (auto row = static_cast<size_t>(first - samples.thread.begin());
        row < samples.size() && samples.thread[row] == thread; ++row) {
     if (samples.python_stack[row].IsNone()) continue;
-    const int64_t ns = NsOfLooks(samples, row, spans, at);
-    if (ns <= 0) continue;
+    const LooksInside inside = LooksWithin(samples, row, spans, at);
+    if (inside.ns <= 0) continue;
     const auto all_ns = double(samples.end_ns[row] - samples.start_ns[row]);
-    visit(samples.python_stack[row], ns,
-          static_cast<int64_t>(double(samples.cpu_ns[row]) * double(ns) / all_ns));
+    visit(samples.python_stack[row], inside.ns,
+          static_cast<int64_t>(double(samples.cpu_ns[row]) * double(inside.ns) / all_ns),
+          inside.span);
   }
 }
 
@@ -129,19 +159,20 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
                                Chooser&& choose) const {
   LinesOfFunctions lines, innermost;
   SampledTime time;
-  const auto add = [&](PythonFrameId frame, int64_t ns, LinesOfFunctions& to) {
+  const auto add = [&](PythonFrameId frame, int64_t ns, const TimeSpan& span,
+                       LinesOfFunctions& to) {
     if (frame.IsNone()) return;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
+    to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line].Add(ns, span);
   };
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns, TimeSpan span) {
     if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
     const PythonFrameId frame = choose(stack);
     if (frame.IsNone()) return;  // it waits, or is nobody's that is named
-    add(frame, ns, lines);
-    add(store_.python_stacks.frame[stack.row()], ns, innermost);
+    add(frame, ns, span, lines);
+    add(store_.python_stacks.frame[stack.row()], ns, span, innermost);
   });
   time.functions = SumsOf(lines);
   time.innermost = SumsOf(innermost);
@@ -204,12 +235,13 @@ SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop,
                                     const std::vector<TimeSpan>& spans) const {
   LinesOfFunctions lines;
   SampledTime time;
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns, TimeSpan span) {
     if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
     const SampledFunction outermost = OutermostBut(loop, stack);
-    if (outermost.line != 0) lines[{outermost.file, outermost.function}][outermost.line] += ns;
+    if (outermost.line == 0) return;
+    lines[{outermost.file, outermost.function}][outermost.line].Add(ns, span);
   });
   time.functions = SumsOf(lines);
   return time;
@@ -257,7 +289,7 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
                                                       const std::vector<TimeSpan>& spans) const {
   std::map<FunctionName, int64_t> functions;
   std::set<FunctionName> of_stack;  // recursion counts once
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t, const TimeSpan&) {
     of_stack.clear();
     for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
       const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
@@ -296,7 +328,11 @@ std::vector<SampledFunction> SumOf(const std::vector<SampledTime>& times,
     for (const SampledFunction& function : time.*which) {
       const auto [place, added] =
           functions.try_emplace({function.file, function.function}, function);
-      if (!added) place->second.ns += function.ns;
+      if (added) continue;
+      place->second.ns += function.ns;
+      if (place->second.line == function.line) {
+        KeepLonger(place->second.longest, function.longest);
+      }
     }
   }
   std::vector<SampledFunction> sum;

@@ -22,6 +22,7 @@ struct SampledFunction {
   std::string function;  // qualified name; what is defined inside it is its own
   uint32_t line = 0;     // where most of it was
   int64_t ns = 0;        // wall time that the samples stand for
+  TimeSpan longest{};    // of looks at that line, one after the other; empty: not known
 };
 
 struct SampledTime {
@@ -89,7 +90,7 @@ class CodeSamples {
                                PythonStackId stack) const;
   template <typename Chooser>
   SampledTime SumBy(ThreadId thread, const std::vector<TimeSpan>& spans, Chooser&& choose) const;
-  // visit(stack, ns, cpu_ns) for the thread's looks within the spans.
+  // visit(stack, ns, cpu_ns, span) for the thread's looks within the spans, which lie in that one.
   template <typename Visitor>
   void VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans, Visitor&& visit) const;
 

@@ -47,6 +47,28 @@ TEST_F(CodeSamplesTest, TimeIsOfTheInnermostOwnFunction) {
   EXPECT_EQ(FunctionTexts(store_, time, 1), "`collect` (train.py:42)");
 }
 
+// The line that most of it was in, where that was longest: looks one after the other, in one of the
+// stretches that are asked for, not in start-up.
+TEST_F(CodeSamplesTest, TheLongestOfALineIsThatOfTheStretches) {
+  const PythonStackId module = Frame("/home/u/train.py", "<module>", 2);
+  const PythonStackId nap = Frame("/home/u/train.py", "<module>", 47);
+  const PythonStackId sleep = Frame("/usr/lib/python3.11/time.py", "sleep", 7, nap);
+  Sample(0, 990, module);
+  Sample(1000, 1010, nap);
+  Sample(1010, 1020, sleep);
+  Sample(1020, 1030, module);
+  Sample(1030, 1040, nap);
+  Sample(2000, 2040, nap);
+  const SampledTime time =
+      CodeSamples(store_).During(ThreadId::At(0), {{995, 1035}, {1036, 1100}, {2010, 2050}});
+  ASSERT_EQ(time.functions.size(), 1u);
+  EXPECT_EQ(time.functions[0].line, 47u);
+  EXPECT_EQ(time.functions[0].longest, (TimeSpan{2010, 2040}));
+  const SampledTime first = CodeSamples(store_).During(ThreadId::At(0), {{995, 1035}});
+  EXPECT_EQ(first.functions[0].longest, (TimeSpan{1000, 1020}));
+  EXPECT_EQ(SumOf({first, time}).functions[0].longest, (TimeSpan{2010, 2040}));
+}
+
 // A look says nothing of the time before it: a thread that loads for 8 ms was not in forward then.
 TEST_F(CodeSamplesTest, ALookIsOfItsMoment) {
   const PythonStackId load = Frame("/home/u/train.py", "load", 1);

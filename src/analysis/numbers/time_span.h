@@ -12,8 +12,20 @@ struct TimeSpan {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
 
+  int64_t duration_ns() const { return end_ns - start_ns; }
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
+
+// The longer of two, of equals the first; an empty one is none.
+inline void KeepLonger(TimeSpan& longest, const TimeSpan& other) {
+  if (other.duration_ns() > longest.duration_ns()) longest = other;
+}
+// The longest of them; empty: there is none.
+inline TimeSpan LongestOf(const std::vector<TimeSpan>& spans) {
+  TimeSpan longest;
+  for (const TimeSpan& span : spans) KeepLonger(longest, span);
+  return longest;
+}
 
 // Adds to an ordered list of disjoint stretches; `start_ns` must never decrease. Touching stretches
 // are merged, open (kOpenEnd) and empty ones left out.

@@ -224,6 +224,10 @@ class TreeBuilder {
     return TreeNodes::kRoot;
   }
 
+  bool Counts(const BinPlace& place) const {
+    return place.bin < bins_.bins().size() && bins_.bins()[place.bin].steady;
+  }
+
   // The time of the call is that of its node, and no longer that of the call around it.
   void Enter(uint32_t node, int64_t start_ns, int64_t end_ns, TreeKind kind, uint32_t calls = 1) {
     if (!stack_.empty()) {
@@ -235,6 +239,7 @@ class TreeBuilder {
     const BinPlace place = bins_.Of(thread_, start_ns);
     const CriticalPart part = critical_.Of(thread_, start_ns, end_ns, critical_at_);
     nodes_.Add(node, place, part.waited_for_ns, part.beside_ns, calls);
+    if (calls > 0) nodes_.AddCall(node, {start_ns, end_ns}, Counts(place));
     stack_.push_back({end_ns, node, place, kind});
     // Of calls that do not nest each is looked at again and again.
     if (overlap_ && stack_.size() > kMostLevels) stack_.erase(stack_.begin());
@@ -256,6 +261,7 @@ class TreeBuilder {
                                            : bins_.Of(store_.api_calls.thread[call.row()],
                                                       store_.api_calls.start_ns[call.row()]);
       nodes_.Add(node, place, table.end_ns[row] - table.start_ns[row], 0, 1);
+      nodes_.AddCall(node, {table.start_ns[row], table.end_ns[row]}, Counts(place));
     }
   }
 

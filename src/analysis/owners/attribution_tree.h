@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/steps/step_bins.h"
 #include "analysis/steps/steps.h"
@@ -52,6 +53,7 @@ struct TreeNode {
   uint16_t depth = 0;
   TreeKind kind = TreeKind::kPhase;
   bool backward = false;  // part of the backward pass
+  TimeSpan longest{};     // call, or work on the GPU: in steps that count if there is one
   // Means per step over steady steps; of the whole run where there are no steps.
   double calls = 0;
   double self_ns = 0;      // CPU time of a call without nodes inside; GPU time of work

@@ -66,6 +66,26 @@ TEST(AttributionTreeTest, ForwardAndBackwardStandBelowTheOperator) {
   EXPECT_EQ(Find(tree, below)->gpu_self_ns, 500);
   EXPECT_EQ(Find(tree, below + " > ~gemm")->self_ns, 500);
   EXPECT_FALSE(tree.per_step);
+  EXPECT_EQ(linear.longest, (TimeSpan{200, 500}));
+  EXPECT_EQ(Find(tree, below + " > ~gemm")->longest, (TimeSpan{3000, 3500}));
+}
+
+// What each step has takes longest in warm-up, which counts for nothing.
+TEST(AttributionTreeTest, TheLongestCallIsOneOfAStepThatCounts) {
+  const Store store = testing::MakeSampleRun({.steps = 10});
+  const RunOverview overview = BuildOverview(store);
+  const ProcessSteps& process = overview.steps.processes.at(0);
+  ASSERT_FALSE(process.steady.empty());
+  const int64_t steady_ns = process.steps[process.steady.front()].start_ns;
+  ASSERT_GT(steady_ns, process.steps.front().start_ns);
+  size_t counted = 0;
+  for (const TreeNode& node : overview.tree.nodes) {
+    if (node.calls == 0) continue;
+    ++counted;
+    EXPECT_GE(node.longest.start_ns, steady_ns) << node.name;
+    EXPECT_GT(node.longest.duration_ns(), 0) << node.name;
+  }
+  EXPECT_GT(counted, 3u);
 }
 
 TEST(AttributionTreeTest, WorkOutsideOfModulesBelongsToItsPhaseAndTheRestToNothing) {

@@ -14,6 +14,7 @@ uint32_t TreeNodes::Append(const Key& key, std::string name) {
                     .kind = key.kind,
                     .backward = key.backward});
   keys_.push_back(key);
+  has_counted_.push_back(false);
   last_child_.push_back(kNone);
   successor_.push_back(kNone);
   all_.AddNode();

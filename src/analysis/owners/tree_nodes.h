@@ -51,6 +51,13 @@ class TreeNodes {
     if (place.rank_column == BinPlace::kNowhere) return;
     ranks_.Add(node, place.rank_column, ns, beside_ns, calls);
   }
+  // One of the node's calls, or work; `counts`: of a step that does.
+  void AddCall(uint32_t node, const TimeSpan& call, bool counts) {
+    TimeSpan& longest = nodes_[node].longest;
+    if (counts && !has_counted_[node]) longest = {};
+    if (counts || !has_counted_[node]) KeepLonger(longest, call);
+    if (counts) has_counted_[node] = true;
+  }
   const Key& key(uint32_t node) const { return keys_[node]; }
   TreeNode& node(uint32_t node) { return nodes_[node]; }
   size_t size() const { return nodes_.size(); }
@@ -107,6 +114,7 @@ class TreeNodes {
   Times ranks_;
   std::vector<TreeNode> nodes_;
   std::vector<Key> keys_;
+  std::vector<bool> has_counted_;     // a call in a step that counts
   std::vector<uint32_t> last_child_;  // by Slot(); the child asked for last
   std::vector<uint32_t> successor_;   // by node: the sibling asked for after it
   std::unordered_map<Key, uint32_t, KeyHash> known_;

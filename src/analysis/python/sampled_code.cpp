@@ -24,7 +24,26 @@ struct StackSum {
   int64_t ns = 0;
   int64_t cpu_ns = 0;
   int64_t steps_ns = 0;
+  TimeSpan longest{}, longest_in_steps{};
   std::set<ThreadId> threads;
+};
+
+// The longest of several stacks, first of those that matter most.
+class LongestStretch {
+ public:
+  void Add(const StackSum& spent, bool innermost) {
+    KeepLonger(spans_[innermost ? 1 : 3], spent.longest);
+    KeepLonger(spans_[innermost ? 0 : 2], spent.longest_in_steps);
+  }
+  TimeSpan Get() const {
+    for (const TimeSpan& span : spans_) {
+      if (span.duration_ns() > 0) return span;
+    }
+    return {};
+  }
+
+ private:
+  TimeSpan spans_[4];
 };
 
 using SpansOfThreads = std::map<ThreadId, std::vector<TimeSpan>>;
@@ -52,8 +71,12 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store, const StepSet& 
     sum.ns += samples.end_ns[row] - samples.start_ns[row];
     sum.cpu_ns += samples.cpu_ns[row];
     sum.threads.insert(samples.thread[row]);
+    const TimeSpan span{samples.start_ns[row], samples.end_ns[row]};
+    KeepLonger(sum.longest, span);
     if (const auto own = spans.find(samples.thread[row]); own != spans.end()) {
-      sum.steps_ns += NsInside(own->second, samples.start_ns[row], samples.end_ns[row]);
+      const int64_t inside_ns = NsInside(own->second, span.start_ns, span.end_ns);
+      sum.steps_ns += inside_ns;
+      if (inside_ns == span.duration_ns()) KeepLonger(sum.longest_in_steps, span);
     }
   }
   return sums;
@@ -75,6 +98,7 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
   struct Sum {
     SampledCode code;
     std::set<ThreadId> threads;
+    LongestStretch longest;
   };
   const PythonStacksTable& stacks = store.python_stacks;
   const std::vector<bool> recorders = FindRecorders(store);
@@ -94,10 +118,13 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
     own.code.self_cpu_ns += spent.cpu_ns;
     own.code.steps_self_ns += spent.steps_ns;
     own.threads.insert(spent.threads.begin(), spent.threads.end());
+    own.longest.Add(spent, true);
     std::sort(path.begin(), path.end());
     path.erase(std::unique(path.begin(), path.end()), path.end());
     for (const CodeKey& key : path) {
-      SampledCode& code = sums[key].code;
+      Sum& sum = sums[key];
+      sum.longest.Add(spent, false);
+      SampledCode& code = sum.code;
       code.total_ns += spent.ns;
       code.total_cpu_ns += spent.cpu_ns;
       code.steps_total_ns += spent.steps_ns;
@@ -109,6 +136,7 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
     sum.code.function = key.function;
     sum.code.line = key.line;
     sum.code.threads = sum.threads.size();
+    sum.code.longest = sum.longest.Get();
     result.push_back(sum.code);
   }
   std::sort(result.begin(), result.end(), [&](const SampledCode& a, const SampledCode& b) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -23,6 +24,9 @@ struct SampledCode {
   // Wall time within steady steps, of the threads that run them: sums over all of these steps.
   int64_t steps_self_ns = 0;
   int64_t steps_total_ns = 0;
+  // Of looks one after the other that saw it and the same around it; innermost if it ever was, and
+  // in steps that count if so in one.
+  TimeSpan longest{};
 };
 
 // By processor time of their own, then by wall time, then by name.

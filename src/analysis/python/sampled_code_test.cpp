@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,6 +50,47 @@ TEST(SampledCode, RecursionCountsOnceAndThreadsAreCounted) {
   EXPECT_EQ(lines[1].line, 12u);
   EXPECT_EQ(lines[1].self_ns, 25);
   EXPECT_EQ(lines[1].total_ns, 175);
+}
+
+// Innermost where it ever was, and in a step that counts where it was in one.
+TEST(SampledCode, TheLongestIsWhereItIsToBeSeen) {
+  Store store;
+  const auto frame = [&](const char* function, PythonStackId parent) {
+    store.python_frames.Append({.file = store.strings.Intern("/u/a.py"),
+                                .function = store.strings.Intern(function),
+                                .first_line = 10,
+                                .line = 12});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+    return PythonStackId::At(store.python_stacks.size() - 1);
+  };
+  const PythonStackId main = frame("main", {}), nap = frame("nap", main);
+  const auto sample = [&](PythonStackId stack, int64_t from_ns, int64_t to_ns) {
+    store.python_samples.Append({.start_ns = from_ns,
+                                 .end_ns = to_ns,
+                                 .thread = ThreadId::At(0),
+                                 .python_stack = stack,
+                                 .samples = 1});
+  };
+  sample(main, 0, 30);
+  sample(nap, 30, 100);
+  sample(nap, 110, 120);
+  StepSet steps;
+  std::vector<SampledCode> found = SumSamplesByPythonFunction(store, steps);
+  ASSERT_EQ(found.size(), 2u);
+  const auto longest = [&](const char* function) {
+    const auto at = std::find_if(found.begin(), found.end(), [&](const SampledCode& code) {
+      return store.Text(code.function) == function;
+    });
+    return at->longest;
+  };
+  EXPECT_EQ(longest("nap"), (TimeSpan{30, 100}));
+  EXPECT_EQ(longest("main"), (TimeSpan{0, 30}));
+  steps.processes.push_back({.thread = ThreadId::At(0)});
+  steps.processes[0].steps.push_back({.start_ns = 105, .end_ns = 130});
+  steps.processes[0].steady = {0};
+  found = SumSamplesByPythonFunction(store, steps);
+  EXPECT_EQ(longest("nap"), (TimeSpan{110, 120}));
 }
 
 TEST(SampledCode, TheRecordersCodeHasOnlyWhatItTakesItself) {

@@ -23,6 +23,17 @@ Cell PerStep(const Row& row, int64_t ns) {
   return NanosecondsCell(double(ns) / double(row.steps.count));
 }
 
+// Where the longest of it is to be seen.
+template <typename Of, typename SpanOf>
+Columns<Of> LongestColumns(SpanOf&& span_of) {
+  return {{TimeColumn("longest", "Longest",
+                      "Of looks one after the other that found the same; in steps that count, if "
+                      "any did"),
+           [span_of](const Of& row) { return Cell{span_of(row).duration_ns()}; }},
+          {TimeColumn("longest_start", "Longest Start", "Since the start of the session"),
+           [span_of](const Of& row) { return Cell{span_of(row).start_ns}; }}};
+}
+
 // `place`: how the line is called and what it is.
 Columns<Row> SampledColumns(ResultColumn place, bool has_steps) {
   Columns<Row> columns = {
@@ -46,6 +57,7 @@ Columns<Row> SampledColumns(ResultColumn place, bool has_steps) {
       {TextColumn("file", "File", "As Python names it"),
        [](const Row& row) { return std::string(row.store.Text(row.code.file)); }},
       {std::move(place), [](const Row& row) { return NumberCell(uint64_t{row.code.line}); }}};
+  Append<Row>(columns, LongestColumns<Row>([](const Row& row) { return row.code.longest; }));
   if (has_steps) {
     Append<Row>(
         columns,
@@ -87,32 +99,36 @@ struct SampledPhaseRow {
 
 const Columns<SampledPhaseRow>& SampledPhaseColumns() {
   using R = SampledPhaseRow;
-  static const Columns<R> columns = {
-      {TextColumn("phase", "Phase", "Part of a step, or your own range"),
-       [](const R& row) {
-         return row.sampled.range.empty() ? std::string(PhaseKindName(row.sampled.phase))
-                                          : row.sampled.range;
-       }},
-      {TextColumn("function", "Function", "Innermost, on the thread that runs the steps"),
-       [](const R& row) { return std::string(row.store.Text(row.sampled.function)); }},
-      {CountColumn("looks", "Looks", "That found it in this phase of the steps that count"),
-       [](const R& row) { return NumberCell(row.sampled.looks); }},
-      {PercentColumn("share_of_phase", "Share of Phase", "Looks / all looks in the phase"),
-       [](const R& row) { return Cell{100 * row.ShareOfPhase()}; }},
-      {TimeColumn("per_step", "Per Step", "Share of phase x mean of the phase in a step"),
-       [](const R& row) {
-         return NanosecondsCell(row.ShareOfPhase() * double(row.sampled.phase_ns) /
-                                double(row.steps.count));
-       }},
-      {PercentColumn("share_of_step", "Share of Step", "The same, of the mean step"),
-       [](const R& row) {
-         return Cell{100 * row.ShareOfPhase() * double(row.sampled.phase_ns) /
-                     double(row.steps.ns)};
-       }},
-      {TextColumn("file", "File", "As Python names it"),
-       [](const R& row) { return std::string(row.store.Text(row.sampled.file)); }},
-      {CountColumn("line", "Line", "Its first"),
-       [](const R& row) { return NumberCell(uint64_t{row.sampled.first_line}); }}};
+  static const Columns<R> columns = [] {
+    Columns<R> own = {
+        {TextColumn("phase", "Phase", "Part of a step, or your own range"),
+         [](const R& row) {
+           return row.sampled.range.empty() ? std::string(PhaseKindName(row.sampled.phase))
+                                            : row.sampled.range;
+         }},
+        {TextColumn("function", "Function", "Innermost, on the thread that runs the steps"),
+         [](const R& row) { return std::string(row.store.Text(row.sampled.function)); }},
+        {CountColumn("looks", "Looks", "That found it in this phase of the steps that count"),
+         [](const R& row) { return NumberCell(row.sampled.looks); }},
+        {PercentColumn("share_of_phase", "Share of Phase", "Looks / all looks in the phase"),
+         [](const R& row) { return Cell{100 * row.ShareOfPhase()}; }},
+        {TimeColumn("per_step", "Per Step", "Share of phase x mean of the phase in a step"),
+         [](const R& row) {
+           return NanosecondsCell(row.ShareOfPhase() * double(row.sampled.phase_ns) /
+                                  double(row.steps.count));
+         }},
+        {PercentColumn("share_of_step", "Share of Step", "The same, of the mean step"),
+         [](const R& row) {
+           return Cell{100 * row.ShareOfPhase() * double(row.sampled.phase_ns) /
+                       double(row.steps.ns)};
+         }},
+        {TextColumn("file", "File", "As Python names it"),
+         [](const R& row) { return std::string(row.store.Text(row.sampled.file)); }},
+        {CountColumn("line", "Line", "Its first"),
+         [](const R& row) { return NumberCell(uint64_t{row.sampled.first_line}); }}};
+    Append<R>(own, LongestColumns<R>([](const R& row) { return row.sampled.longest; }));
+    return own;
+  }();
   return columns;
 }
 

@@ -17,6 +17,7 @@
 #include "report/page/page_steps.h"
 #include "report/page/page_strings.h"
 #include "report/page/page_tree.h"
+#include "report/page/row_events.h"
 #include "report/text/event_of.h"
 #include "report/text/kernel_text.h"
 #include "report/text/recording_text.h"
@@ -79,18 +80,33 @@ json Losses(const std::vector<LossWarning>& losses) {
   return out;
 }
 
-json Advice(const std::vector<Finding>& findings, size_t longest) {
+// Where the page's timeline shows it.
+json PlaceOf(const Evidence& item) {
+  if (item.step >= 0) return {{"step", item.step}};
+  if (item.longest.duration_ns() > 0) {
+    return {{"from", item.longest.start_ns}, {"to", item.longest.end_ns}};
+  }
+  const std::string event = EventOf(item);
+  if (event.empty()) return nullptr;
+  json place = {{"find", event}};
+  if (const std::string_view table = TableOf(item); !table.empty()) place["table"] = table;
+  return place;
+}
+
+json Advice(const Store& store, const std::vector<Finding>& findings, size_t longest) {
   json out = json::array();
   for (const Finding& finding : findings) {
     json evidence = json::array();
     for (const Evidence& item : finding.evidence) {
       evidence.push_back({{"kind", item.kind},
                           {"name", ElideMiddle(CleanText(item.name), longest)},
-                          {"event", EventOf(item)},
+                          {"place", PlaceOf(item)},
                           {"count", item.count},
                           {"per_step_ns", std::llround(item.per_step_ns)}});
     }
+    const Evidence* shown = ToBeSeen(store, finding);
     out.push_back({{"rule", finding.rule},
+                   {"shown", shown == nullptr ? -1 : shown - finding.evidence.data()},
                    {"title", CleanText(finding.title)},
                    {"seen", CleanText(finding.seen)},
                    {"why", CleanText(finding.why)},
@@ -190,6 +206,8 @@ json Table(const RunOverview& overview, const PageTable& page_table, size_t most
               {"total_rows", table.rows.size()},
               {"columns", std::move(columns)},
               {"cells", std::move(cells)}};
+  json events = RowEvents(overview, table, rows, strings);
+  if (!events.is_null()) out["events"] = std::move(events);
   json parts = PageTableParts(overview, table.name);
   if (!parts.is_null()) out["parts"] = std::move(parts);
   return out;
@@ -229,7 +247,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
       PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
   page["event_kinds"] = PageEventKinds();
   page["bin_starts"] = BinStarts(overview.tree.bins);
-  page["advice"] = Advice(*input.advice, limits.text);
+  page["advice"] = Advice(*overview.store, *input.advice, limits.text);
   page["advice_together"] = CombinedText(*input.advice);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview);

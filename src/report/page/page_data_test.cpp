@@ -116,10 +116,17 @@ TEST(PageDataTest, TellsWhatTheTimelineFindsEvidenceBy) {
                                {.kind = "module", .name = "layers.0"},
                                {.kind = "part", .name = "Python"},
                                {.kind = "setting", .name = "batch_size"}}}};
-  std::vector<std::string> events;
+  page.advice[0].evidence.push_back({.kind = "place", .name = "loop", .longest = {50, 70}});
+  page.advice[0].evidence.push_back({.kind = "step", .name = "25", .per_step_ns = 9, .step = 25});
   const nlohmann::json advice = page.Json()["advice"];
-  for (const auto& item : advice[0]["evidence"]) events.push_back(item["event"]);
-  EXPECT_EQ(events, (std::vector<std::string>{"(rays)", "idle: operators", "layers.0", "", ""}));
+  const nlohmann::json expected = nlohmann::json::parse(R"json([
+      {"find": "(rays)", "table": "python_stretches"}, {"find": "idle: operators"},
+      {"find": "layers.0", "table": "module_calls"}, null, null, {"from": 50, "to": 70},
+      {"step": 25}])json");
+  const nlohmann::json& evidence = advice[0]["evidence"];
+  ASSERT_EQ(evidence.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(evidence[i]["place"], expected[i]) << i;
+  EXPECT_EQ(advice[0]["shown"], 6);  // what takes most
 }
 
 TEST(PageDataTest, NumbersThatNameSomethingAreTold) {

@@ -291,6 +291,7 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, Ev
   }
   const bool several = overview.steps.processes.size() > 1;
   return {{"process", ProcessLabel(overview, process)},
+          {"pid", overview.store->processes.pid[process.process.row()]},
           {"whose", several ? NameOfRank(overview, process) : ""},
           {"rate", Rate(overview, index)},
           {"tracks", std::move(tracks)}};

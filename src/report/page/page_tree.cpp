@@ -137,7 +137,8 @@ class TreeWriter {
     for (const RankBins& rank : tree_.ranks) {
       columns_.push_back({rank.bins, rank.column, rank.bins.size()});
     }
-    for (const char* list : {"kind", "name", "detail", "more", "parent", "backward"}) {
+    for (const char* list : {"kind", "name", "detail", "more", "parent", "backward",
+                             "longest_start_ns", "longest_ns"}) {
       out_[list] = json::array();
     }
     times_.assign(
@@ -155,6 +156,8 @@ class TreeWriter {
       Times times(tree_);
       times.Add(tree_, kept[i]);
       Add(node.name, node.detail, node.more_details, parent, node.kind, node.backward, times);
+      out_["longest_start_ns"].push_back(node.longest.start_ns);
+      out_["longest_ns"].push_back(node.longest.duration_ns());
     }
     AddRest(place);
     out_["left_out"] = tree_.nodes.size() - kept.size();
@@ -208,6 +211,8 @@ class TreeWriter {
       const auto& [parent, gpu, backward] = key;
       Add("(smaller ones)", StringId::None(), 0, parent,
           gpu ? TreeKind::kKernel : TreeKind::kOperator, backward, rest);
+      out_["longest_start_ns"].push_back(0);
+      out_["longest_ns"].push_back(0);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "report/terminal/findings_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 
 #include "analysis/advice/advice_text.h"
@@ -34,18 +35,31 @@ void WritePatch(SummaryText& out, const Patch& patch) {
   }
 }
 
+// "--step 13", "--at 1.234567s" or "--find NAME"; "": it is nowhere to be seen.
+std::string PlaceFlag(const Evidence& item) {
+  constexpr size_t kMostLetters = 80;  // a part of a name finds it too
+  if (item.step >= 0) return "--step " + std::to_string(item.step);
+  if (item.longest.duration_ns() > 0) {
+    char seconds[40];
+    const int64_t middle_ns = item.longest.start_ns + item.longest.duration_ns() / 2;
+    std::snprintf(seconds, sizeof seconds, "--at %.6fs", double(middle_ns) / 1e9);
+    return seconds;
+  }
+  std::string event = EventOf(item);
+  if (event.size() > kMostLetters)
+    event = CleanText(event.substr(0, event.find_last_of(" ,<(", kMostLetters)));
+  return event.empty() ? "" : "--find " + ShellPath(event);
+}
+
 // A command on one line, to copy.
 void WriteView(SummaryText& out, const Store& store, const std::vector<std::string>& runs,
                const Finding& finding) {
-  constexpr size_t kMostLetters = 80;  // a part of a name finds it too
-  std::string event = EventOf(store, finding);
-  if (event.empty()) return;
-  if (event.size() > kMostLetters)
-    event = CleanText(event.substr(0, event.find_last_of(" ,<(", kMostLetters)));
-  if (event.empty()) return;
+  const Evidence* item = ToBeSeen(store, finding);
+  const std::string place = item == nullptr ? "" : PlaceFlag(*item);
+  if (place.empty()) return;
   std::string command = "   View: batchlight view ";
   for (const std::string& run : runs) command += ShellPath(run) + ' ';
-  out.Line(command + "--find " + ShellPath(event));
+  out.Line(command + place);
 }
 
 }  // namespace

@@ -50,5 +50,25 @@ TEST(FindingsText, LeadsToAnEventOfTheRecording) {
   EXPECT_EQ(FindingsText({finding}, {}, &store).find("View:"), std::string::npos);
 }
 
+// What takes most of the time, just where it is longest, not the first that has a name.
+TEST(FindingsText, LeadsToWhereTheFindingLies) {
+  Store store;
+  store.strings.Intern("half A");
+  Finding finding = Long();
+  finding.evidence = {{.kind = "range", .name = "half A", .per_step_ns = 4e6},
+                      {.kind = "function",
+                       .name = "`two_lines` (truth.py:29)",
+                       .per_step_ns = 5e6,
+                       .longest = {2'000'000'000, 2'180'000'000}}};
+  const auto view = [&] {
+    const std::string text = FindingsText({finding}, {}, &store, {"run"});
+    const size_t at = text.find("View: ");
+    return at == text.npos ? "" : text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(view(), "View: batchlight view run --at 2.090000s");
+  finding.evidence.push_back({.kind = "step", .name = "25", .per_step_ns = 3e8, .step = 25});
+  EXPECT_EQ(view(), "View: batchlight view run --step 25");
+}
+
 }  // namespace
 }  // namespace batchlight

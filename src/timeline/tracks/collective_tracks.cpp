@@ -22,12 +22,6 @@ std::string SizeText(uint64_t bytes) {
   return text;
 }
 
-std::string NameOf(const NcclCall& call) {
-  std::string name(call.operation);
-  if (call.bytes > 0) name += ", " + SizeText(call.bytes);
-  return name;
-}
-
 std::string TitleOf(uint32_t number, const NcclCommunicator& communicator) {
   std::string title = "communicator " + std::to_string(number);
   if (!communicator.pytorch_name.empty()) {
@@ -51,6 +45,12 @@ std::function<void(Track& track)> FillFree(const Timeline& timeline, uint32_t be
 
 }  // namespace
 
+std::string CollectiveName(std::string_view operation, uint64_t bytes) {
+  std::string name(operation);
+  if (bytes > 0) name += ", " + SizeText(bytes);
+  return name;
+}
+
 void AddCollectiveTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   const Store& store = timeline.store();
   const NcclCalls nccl = FindNcclCalls(store);
@@ -58,7 +58,9 @@ void AddCollectiveTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   if (events.empty()) return;
   DerivedTable& table = timeline.NewDerivedTable();
   for (const CollectiveEvent& event : events) {
-    table.Add(event.start_ns, event.end_ns, timeline.names().Add(NameOf(nccl.calls[event.call])));
+    const NcclCall& call = nccl.calls[event.call];
+    table.Add(event.start_ns, event.end_ns,
+              timeline.names().Add(CollectiveName(call.operation, call.bytes)));
   }
   const uint32_t ref = AddDerivedTable(timeline, kCollectivesKey, "Collective", table);
   if (ref == kNoRef) return;

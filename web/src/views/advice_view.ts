@@ -75,16 +75,20 @@ function evidence(page: PageData, finding: Finding): HTMLElement {
   return h("details", {class: "help"}, summary, rows.length > 0 ? table : null);
 }
 
-function place(page: PageData, {event, name}: Evidence): HTMLElement|null {
-  return event === "" ? null : timelineLink(page, {find: event}, name);
+function place(page: PageData, {place, name}: Evidence): HTMLElement|null {
+  return place && timelineLink(page, place, name);
+}
+
+// Of what it is a link to.
+function wordsFor({kind, name, place}: Evidence): string {
+  if (place && "step" in place) return `Step ${place.step} in the timeline`;
+  const time = kind === "place" ? "time " : kind === "function" ? "time in " : "";
+  return `The longest ${time}${name} in the timeline`;
 }
 
 // To the event among the evidence that takes most time.
-function inTimeline(page: PageData, {evidence}: Finding): HTMLElement|null {
-  const events = evidence.filter(({event}) => event !== "");
-  const most = Math.max(...events.map(({per_step_ns}) => per_step_ns));
-  const item = events.find(({per_step_ns}) => per_step_ns === most);
-  const link = item &&
-    timelineLink(page, {find: item.event}, item.name, `The longest ${item.name} in the timeline`);
+function inTimeline(page: PageData, {evidence, shown}: Finding): HTMLElement|null {
+  const item: Evidence|undefined = evidence[shown];
+  const link = item?.place && timelineLink(page, item.place, item.name, wordsFor(item));
   return link ? h("p", {class: "see"}, link) : null;
 }

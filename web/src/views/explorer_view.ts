@@ -106,12 +106,18 @@ export class ExplorerView {
   }
 
   private operatorData(): TableData {
-    return this.data("operators_of_steps", "Operators", this.operatorColumns, this.operators);
+    return {
+      ...this.data("operators_of_steps", "Operators", this.operatorColumns, this.operators),
+      events: {table: "operator_calls", names: this.operators.map(({name}) => name)},
+    };
   }
 
   private kernelData(): TableData {
     const columns = this.page.tree?.kernels.columns ?? [];
-    return this.data("kernels_of_steps", "Kernels", columns, this.kernels);
+    return {
+      ...this.data("kernels_of_steps", "Kernels", columns, this.kernels),
+      events: {table: "", names: this.kernels.map(({name}) => name)},
+    };
   }
 
   private data(key: string, title: string, columns: Column[], groups: Group[]): TableData {

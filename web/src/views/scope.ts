@@ -32,6 +32,11 @@ export class Scope {
     this.change();
   }
 
+  // Of all ranks together, as where the longest calls are.
+  get isOfAllRanks(): boolean {
+    return this.rank === null;
+  }
+
   // By place in PageData.training; for a rank that the page does not hold, all ranks together are
   // shown.
   selectRank(rank: number|null): void {

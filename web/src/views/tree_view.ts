@@ -7,6 +7,7 @@ import type {Scale} from "../format";
 import {FlameGraph} from "../charts/flame_graph";
 import {columnsWith, isGpuWork, isKind, numberOf, timesOfNode} from "../tree";
 import type {TreeSums} from "../tree";
+import {timelineLink} from "../timeline_link";
 import {gpuIsLimit} from "../verdict";
 import {choice} from "./choice";
 import type {Scope} from "./scope";
@@ -35,7 +36,7 @@ export class TreeView {
       this.gpu = clock === 1;
       this.drawFlame();
     });
-    const grid = new TreeGrid(page, tree, this.sums);
+    const grid = new TreeGrid(page, tree, this.sums, scope);
     this.element = section(
       "tree",
       gpu > 0 ? "Model, modules, operators, kernels" : "Model, modules, operators",
@@ -146,6 +147,7 @@ class TreeGrid {
     private readonly page: PageData,
     private readonly tree: Tree,
     private sums: TreeSums,
+    private readonly scope: Pick<Scope, "isOfAllRanks">,
   ) {
     this.children = tree.name.map(() => []);
     tree.parent.forEach(
@@ -344,7 +346,15 @@ class TreeGrid {
       h("i", {class: `chip look-${lookOf(tree, node)}`, title: tree.kinds[tree.kind[node]].name});
     const text = labels[name] ? labelledName(strings[name], labels[name]) : longName(shown);
     return h("div", {class: "tree-label", title: strings[name]}, toggle, chip, text,
-      this.detail(node, shown));
+      this.detail(node, shown), this.longest(node));
+  }
+
+  private longest(node: number): HTMLElement|null {
+    const {longest_start_ns: starts, longest_ns: lengths, name} = this.tree;
+    if (lengths[node] === 0 || !this.scope.isOfAllRanks) return null;
+    const place = {from: starts[node], to: starts[node] + lengths[node]};
+    return timelineLink(this.page, place,
+      `the longest ${this.page.strings[name[node]]} here, of all steps that count`);
   }
 
   // Class of a module, shapes of an operator's inputs.

@@ -121,7 +121,8 @@ void FunctionHoldsGpu(const RunMeasures& run, Findings* findings) {
   finding.evidence.push_back({.kind = "function",
                               .name = name,
                               .per_step_ns = held->cpu_ns,
-                              .event = EventOfFunction(held->function.function)});
+                              .event = EventOfFunction(held->function.function),
+                              .longest = held->function.longest});
   for (const Means& one : means) {
     finding.evidence.push_back(
         {.kind = "part", .name = std::string(one.name), .per_step_ns = one.ns});

@@ -6,6 +6,7 @@
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/cuda/gpu_event_names.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -23,9 +24,12 @@ double PageableBatchCopies(const RunMeasures& run) {
   return copies;
 }
 
-std::string CopyText(const CopyRow& copy) {
-  return std::string(Label(copy.kind)) + ", " + LabelInSentence(copy.source) + " to " +
-         LabelInSentence(copy.destination);
+Evidence EvidenceOf(const CopyRow& copy) {
+  return {.kind = "copy",
+          .name = std::string(Label(copy.kind)) + ", " + LabelInSentence(copy.source) + " to " +
+                  LabelInSentence(copy.destination),
+          .count = copy.calls,
+          .event = MemcpyName(copy.kind, copy.source, copy.destination)};
 }
 
 bool IsCopy(const RunMeasures& run, const WaitRow& wait) {
@@ -104,7 +108,8 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
           {.kind = "call",
            .name = std::string(PlainApiName(run.store->Text(wait.call))) + PlaceOf(run, wait),
            .count = wait.calls,
-           .per_step_ns = wait.per_step_ns});
+           .per_step_ns = wait.per_step_ns,
+           .event = std::string(PlainApiName(run.store->Text(wait.call)))});
     }
   }
   if (held != nullptr) {
@@ -172,7 +177,7 @@ PageableTraffic PageableTrafficOf(const RunMeasures& run) {
     (to_host ? found.from_device_bytes : found.to_device_bytes) += copy.bytes_per_step;
     found.copies += copy.calls_per_step;
     found.ns += copy.per_step_ns;
-    found.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
+    found.evidence.push_back(EvidenceOf(copy));
   }
   return found;
 }
@@ -271,7 +276,7 @@ void ExposedCopies(const RunMeasures& run, Findings* findings) {
                   .uncertainty_ns = exposed_ns * kExposedCopiesUncertainty};
   for (const CopyRow& copy : run.gpu.copies) {
     if (copy.calls_per_step < kCallOfEveryStep) continue;
-    finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
+    finding.evidence.push_back(EvidenceOf(copy));
   }
   findings->push_back(std::move(finding));
 }

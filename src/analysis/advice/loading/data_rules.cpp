@@ -416,7 +416,8 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
           {.kind = "call",
            .name = single ? "_SingleProcessDataLoaderIter.__next__" : "DataLoader.__next__",
            .count = 1,
-           .per_step_ns = exposed_ns}}};
+           .per_step_ns = exposed_ns,
+           .event = "DataLoaderIter.__next__"}}};
   if (single)
     AdviseWorkers(run, processors, code, &finding);
   else if (!AdviseNoWorkers(run, *main, of_steps, exposed_ns, &finding))
@@ -440,6 +441,9 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   }
   if (total_ns / double(starts.size()) < step_ns) return;
   const double again_ns = total_ns - double(starts.front().took_ns) + ends_ns;
+  const auto longest = std::max_element(
+      starts.begin(), starts.end(),
+      [](const WorkerStart& a, const WorkerStart& b) { return a.took_ns < b.took_ns; });
   const TimeSpan loop = SpanOfLoop(main->steps).whole;
   if (again_ns < kVisibleGain * double(loop.end_ns - loop.start_ns)) return;
   findings->push_back(
@@ -453,7 +457,10 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
               "everything and open the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",
-       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = starts.size()}},
+       .evidence = {{.kind = "call",
+                     .name = "DataLoader.__iter__",
+                     .count = starts.size(),
+                     .longest = {longest->at_ns, longest->at_ns + longest->took_ns}}},
        .run_gain_ns = again_ns,
        .run_uncertainty_ns = again_ns * kRestartUncertainty,
        .patch = {.place = RecordedPlace(run, "site.dataloader"),

@@ -304,7 +304,8 @@ void UnevenSteps(const RunMeasures& run, Findings* findings) {
     finding.evidence.push_back({.kind = "step",
                                 .name = std::to_string(step.number),
                                 .count = 1,
-                                .per_step_ns = double(step.duration_ns())});
+                                .per_step_ns = double(step.duration_ns()),
+                                .step = step.number});
   }
   findings->push_back(std::move(finding));
 }

@@ -60,7 +60,8 @@ void GarbageCollection(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "call",
                      .name = "garbage collection",
                      .count = found.spans.size(),
-                     .per_step_ns = per_step_ns}},
+                     .per_step_ns = per_step_ns,
+                     .longest = LongestOf(found.spans)}},
        .patch = {.place = "",
                  .diff = "+gc.collect()\n"
                          "+gc.freeze()\n"

@@ -35,7 +35,8 @@ std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::stri
     evidence.push_back({.kind = place.is_range ? "range" : std::string(kind),
                         .name = place.name,
                         .count = place.count,
-                        .per_step_ns = place.per_step_ns});
+                        .per_step_ns = place.per_step_ns,
+                        .longest = place.longest});
   }
   return evidence;
 }
@@ -65,7 +66,8 @@ std::vector<Evidence> PythonEvidence(const Store& store, const SampledTime& samp
     evidence.push_back({.kind = "function",
                         .name = FunctionText(store, sampled.functions[i]),
                         .per_step_ns = share * per_step_ns,
-                        .event = EventOfFunction(sampled.functions[i].function)});
+                        .event = EventOfFunction(sampled.functions[i].function),
+                        .longest = sampled.functions[i].longest});
   }
   return evidence;
 }
@@ -372,7 +374,8 @@ void DeepCopied(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "function",
                      .name = name,
                      .per_step_ns = copied_ns,
-                     .event = EventOfFunction(copies.functions.front().function)}},
+                     .event = EventOfFunction(copies.functions.front().function),
+                     .longest = copies.functions.front().longest}},
        .patch = {}});
 }
 

@@ -199,7 +199,10 @@ void RolloutWork(const RunMeasures& run, Findings* findings) {
                   "several steps or environments for a message."
                 : ", or run environments in processes of their own "
                   "(gymnasium.vector.AsyncVectorEnv)."),
-       .evidence = {{.kind = "stage", .name = "rollout", .count = rollouts.calls.rollouts}},
+       .evidence = {{.kind = "stage",
+                     .name = "rollout",
+                     .count = rollouts.calls.rollouts,
+                     .longest = LongestOf(SpansOfRollouts(run))}},
        .run_gain_ns = gain_ns,
        .run_uncertainty_ns = work_ns * kRolloutWorkUncertainty,
        .patch = {}});
@@ -220,7 +223,10 @@ void RolloutOfOne(const RunMeasures& run, Findings* findings) {
        .action = "Step several environments together and ask once for all of them "
                  "(gymnasium.vector, torch.stack of the observations); read the answers back with "
                  "one .tolist() or .cpu().",
-       .evidence = {{.kind = "stage", .name = "rollout", .count = found.rollouts}},
+       .evidence = {{.kind = "stage",
+                     .name = "rollout",
+                     .count = found.rollouts,
+                     .longest = LongestOf(SpansOfRollouts(run))}},
        .run_gain_ns =
            std::min(rollouts.total_ns * kRolloutGain, found.model_ns() * kRolloutCallsGain),
        .run_uncertainty_ns = rollouts.total_ns * kRolloutUncertainty,

@@ -74,7 +74,8 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "function",
                      .name = name,
                      .per_step_ns = hot.per_step_ns,
-                     .event = EventOfFunction(hot.function.function)}},
+                     .event = EventOfFunction(hot.function.function),
+                     .longest = hot.function.longest}},
        .patch = {}});
 }
 

@@ -75,6 +75,7 @@ struct Repeated {
   uint64_t times_less = 1;
   double training_ns = 0;
   bool starts_workers = false;  // of a DataLoader
+  TimeSpan longest{};           // pass
 
   double gain_ns() const { return total_ns * (1 - 1 / double(times_less)); }
   double share() const { return total_ns / (total_ns + training_ns); }
@@ -127,6 +128,7 @@ Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   repeated.total_ns =
       IsBetween(kind) ? SilentNs(run, stages, kind) : TotalNs(stages, kind) - workers_ns;
   repeated.training_ns = TotalNs(stages, StageKind::kTraining);
+  repeated.longest = LongestOf(SpansOf({stages.begin(), stages.end()}, kind));
   repeated.passes = PassesOf(stages, kind);
   repeated.times_less = TimesLess(repeated.total_ns, repeated.training_ns, repeated.passes);
   return repeated;
@@ -188,15 +190,17 @@ bool CouldComeLessOften(const Repeated& stage, double from_share) {
 }
 
 void AddRepeated(const Repeated& stage, RepeatedText text, Findings* findings) {
-  findings->push_back(
-      {.title = std::move(text.title),
-       .seen = std::move(text.seen),
-       .why = std::move(text.why),
-       .action = std::move(text.action),
-       .evidence = {{.kind = "stage", .name = std::string(text.stage), .count = stage.passes}},
-       .run_gain_ns = stage.gain_ns(),
-       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
-       .patch = std::move(text.patch)});
+  findings->push_back({.title = std::move(text.title),
+                       .seen = std::move(text.seen),
+                       .why = std::move(text.why),
+                       .action = std::move(text.action),
+                       .evidence = {{.kind = "stage",
+                                     .name = std::string(text.stage),
+                                     .count = stage.passes,
+                                     .longest = stage.longest}},
+                       .run_gain_ns = stage.gain_ns(),
+                       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
+                       .patch = std::move(text.patch)});
 }
 
 // What a run pays once: what differs from rule to rule.
@@ -390,7 +394,9 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
        .why = "Every start of the program does that again.",
        .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
                  "pickle, numpy.save, torch.save) and read it in the next run.",
-       .evidence = {.kind = "stage", .name = "set-up"},
+       .evidence = {.kind = "stage",
+                    .name = "set-up",
+                    .longest = LongestOf(SpansOf(stages->spans, StageKind::kStartUp))},
        .diff = "-data = build()\n"
                "+if not os.path.exists(cache):\n"
                "+    torch.save(build(), cache)\n"
@@ -411,7 +417,9 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
            .action = "Keep the result in a file (numpy.save, torch.save, datasets' cache) and read "
                      "it in the next run; or prepare samples in the DataLoader's workers, beside "
                      "training.",
-           .evidence = {.kind = "stage", .name = "preprocessing"},
+           .evidence = {.kind = "stage",
+                        .name = "preprocessing",
+                        .longest = LongestOf(SpansOf(stages->spans, StageKind::kPreprocessing))},
            .diff = "-features = prepare(samples)\n"
                    "+if not os.path.exists(\"features.npy\"):\n"
                    "+    numpy.save(\"features.npy\", prepare(samples))\n"
@@ -444,9 +452,11 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
   if (main == nullptr || main->thread.IsNone()) return;
   const PhaseCallsTable& phases = run.store->phase_calls;
   std::vector<int64_t> took_ns;
+  TimeSpan first;
   for (size_t row = 0; row < phases.size(); ++row) {
     if (phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == main->thread &&
         phases.end_ns[row] != kOpenEnd) {
+      if (took_ns.empty()) first = {phases.start_ns[row], phases.end_ns[row]};
       took_ns.push_back(phases.end_ns[row] - phases.start_ns[row]);
     }
   }
@@ -455,16 +465,17 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
   took_ns.erase(took_ns.begin());
   const double later_ns = double(LowerQuantile(took_ns, 0.5));
   if (!IsWorthAWord(run, first_ns - later_ns)) return;
-  AddOnce(first_ns - later_ns,
-          {.title = "The first batch takes " + TimeOf(first_ns),
-           .seen = "A later batch takes " + TimeOf(later_ns) + ".",
-           .why = "The data set opens or indexes its files when the first sample is asked for, or "
-                  "the workers start.",
-           .action = "Keep the index in a file; start the workers before the model is made "
-                     "(iter(loader)); fork instead of spawn where it is safe.",
-           .evidence = {.kind = "call", .name = "DataLoader.__next__", .count = 1},
-           .diff = ""},
-          findings);
+  AddOnce(
+      first_ns - later_ns,
+      {.title = "The first batch takes " + TimeOf(first_ns),
+       .seen = "A later batch takes " + TimeOf(later_ns) + ".",
+       .why = "The data set opens or indexes its files when the first sample is asked for, or "
+              "the workers start.",
+       .action = "Keep the index in a file; start the workers before the model is made "
+                 "(iter(loader)); fork instead of spawn where it is safe.",
+       .evidence = {.kind = "call", .name = "DataLoader.__next__", .count = 1, .longest = first},
+       .diff = ""},
+      findings);
 }
 
 }  // namespace batchlight::advice

@@ -140,7 +140,10 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
                                TimeOf(double(main->duration.median)) + ".",
                        .why = "The loop waits until the file is written.",
                        .action = ActionFor(saver, run.gpu.empty(), steps_each),
-                       .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
+                       .evidence = {{.kind = "call",
+                                     .name = "torch.save",
+                                     .count = saves.count,
+                                     .longest = LongestOf(saves.spans)}},
                        .run_gain_ns = all_ns * kCheckpointGain,
                        .run_uncertainty_ns = all_ns * kCheckpointUncertainty,
                        .patch = saves.by_torch ? PatchFor(run, steps_each) : Patch{}});

@@ -25,18 +25,21 @@ struct Compilations {
   int64_t total_ns = 0;
   size_t steps = 0;                                // before the steady ones, that compile
   std::map<std::string_view, uint64_t> functions;  // how often each, where that was recorded
-  bool repeats = false;                            // one of them was compiled before
+  TimeSpan longest{};
+  bool repeats = false;  // one of them was compiled before
 
   void Add(const Store& store, size_t row) {
     const PhaseCallsTable& phases = store.phase_calls;
     ++count;
     total_ns += phases.end_ns[row] - phases.start_ns[row];
+    KeepLonger(longest, {phases.start_ns[row], phases.end_ns[row]});
     const std::string_view function = CompiledFunction(store.Text(phases.name[row]));
     if (!function.empty()) ++functions[function];
   }
   void Add(const Compilations& more) {
     count += more.count;
     total_ns += more.total_ns;
+    KeepLonger(longest, more.longest);
     for (const auto& [function, times] : more.functions) functions[function] += times;
   }
   // The one that compiled most often; nullptr: not known.
@@ -236,7 +239,10 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
        .action = each_once ? "Run a batch of each kind before the loop; TORCH_LOGS=graph_breaks "
                              "says what cuts a function in two."
                            : advice.action,
-       .evidence = {{.kind = "call", .name = "torch.compile", .count = again.count}},
+       .evidence = {{.kind = "call",
+                     .name = "torch.compile",
+                     .count = again.count,
+                     .longest = again.longest}},
        .run_gain_ns = total_ns,
        .run_uncertainty_ns = total_ns * kRecompilationUncertainty,
        .patch = {.place = "", .diff = advice.mark.empty() ? "" : '+' + advice.mark + '\n'}});
