@@ -6,8 +6,11 @@ process lives and somebody looks at it.
 """
 import atexit
 import html
+import json
 import os
+import re
 import subprocess
+import urllib.request
 from urllib.parse import urlsplit
 
 from ._tool import ToolError, find_tool, said
@@ -15,6 +18,15 @@ from ._tool import ToolError, find_tool, said
 _MOST_BYTES = 8 << 20  # of a page in a notebook, which is saved with it
 _IDLE = "30m"
 _PLACES = ("--step", "--at", "--find")
+_ASK_S = 10
+_GONE = "This view was of another session of the notebook: run the cell again."
+# The output is stored, and may be opened when its server is gone.
+_OPENS = """<body style="font: 14px system-ui; margin: 12px"><p hidden>%s</p><script>
+fetch("%sthere", {mode: "no-cors", cache: "no-store"}).then((answer) => {
+  if (!answer.ok && answer.type !== "opaque") throw answer;
+  location.replace("%s");
+}).catch(() => { document.querySelector("p").hidden = false; });
+</script></body>"""
 
 
 class NotShown(ToolError):
@@ -24,24 +36,54 @@ class NotShown(ToolError):
 class Timeline:
     """What a notebook draws as the timeline of a run. Keep it, or call close(), to end its server."""
 
-    def __init__(self, source, height, server=None):
-        self._source = source  # attributes of the frame
+    def __init__(self, page, height, server=None):
+        self._page = page  # for a frame
         self._height = height
         self._server = server
 
     def _repr_html_(self):
+        page = self._page if self._server is None else self._server.page()
         # No clipboard, no top navigation: the page needs scripts and its own origin alone.
-        return ('<iframe %s width="100%%" height="%d" style="border:1px solid #8884;border-radius:6px" '
-                'title="Timeline"></iframe>' % (self._source, self._height))
+        return ('<iframe srcdoc="%s" width="100%%" height="%d" style="border:1px solid #8884;border-radius:6px" '
+                'title="Timeline"></iframe>' % (html.escape(page), self._height))
 
     def close(self):
         """Ends the server, if there is one."""
-        server, self._server = self._server, None
-        if server is not None and server.poll() is None:
-            server.terminate()
-            server.wait()
-        if server is not None:
-            server.stdout.close()
+        if self._server is not None:
+            self._server.close()
+
+
+class _Server:
+    """A running `batchlight view`."""
+
+    def __init__(self, process, url):
+        self._process = process
+        # Never in what a notebook stores: who has it reads the run for as long as it is served.
+        found = re.fullmatch(r"(?P<at>.*)#token=(?P<token>[0-9a-f]+)(?P<place>.*)", url)
+        self._at, self._token, self._place = found["at"], found["token"], found["place"]
+        self.address = self._at  # as the browser finds it
+        self.port = urlsplit(url).port
+
+    def _ticket(self):
+        """What is worth the token for the page that comes first, within minutes."""
+        ask = urllib.request.Request(self._at + "api/1/ticket", b"{}", {
+            "Authorization": "Bearer " + self._token, "Content-Type": "application/json"})
+        directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with directly.open(ask, timeout=_ASK_S) as answer:
+            return json.load(answer)["ticket"]
+
+    def page(self):
+        try:
+            fragment = "ticket=%s%s" % (self._ticket(), self._place)
+        except OSError:  # it has ended
+            return "<p>%s</p>" % _GONE
+        return _OPENS % (_GONE, self.address, "%s#%s" % (self.address, fragment))
+
+    def close(self):
+        if self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait()
+        self._process.stdout.close()
 
 
 def show(run, step=None, at=None, find=None, height=640, served=None, origin=None):
@@ -60,7 +102,7 @@ def show(run, step=None, at=None, find=None, height=640, served=None, origin=Non
     if not served:
         page, cut = _page(program, run, place)
         if served is False or (not cut and len(page) <= _MOST_BYTES):
-            return Timeline('srcdoc="%s"' % html.escape(page), height)
+            return Timeline(page, height)
     return _serve(program, run, place, height, origin)
 
 
@@ -113,9 +155,9 @@ def _serve(program, run, place, height, origin):
         error = server.communicate()[1].decode(errors="replace")
         raise NotShown(said(error))
     server.stderr.close()
+    served = _Server(server, url)
     if _has_proxy():
-        served = urlsplit(url)
-        url = "%sproxy/%d/#%s" % (path if path.endswith("/") else path + "/", served.port, served.fragment)
-    shown = Timeline('src="%s"' % html.escape(url), height, server)
+        served.address = "%sproxy/%d/" % (path if path.endswith("/") else path + "/", served.port)
+    shown = Timeline(None, height, served)
     atexit.register(shown.close)
     return shown

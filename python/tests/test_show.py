@@ -36,15 +36,23 @@ class Show(unittest.TestCase):
             patch = mock.patch.object(_show, name, lambda value=value: value)
             patch.start()
             self.addCleanup(patch.stop)
+        self.tickets = iter("123")
+        patch = mock.patch.object(_show._Server, "_ticket", lambda server: next(self.tickets))
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def page(self, shown):
+        """In the frame of what is shown."""
+        frame = shown._repr_html_()
+        self.assertTrue(frame.startswith("<iframe srcdoc="))
+        return unescape(frame.split('srcdoc="')[1].split('"')[0])
 
     def calls(self):
         with open(os.path.join(self.folder, "calls")) as file:
             return file.read().splitlines()
 
     def test_a_small_run_is_a_page_in_the_notebook(self):
-        frame = _show.show("run.batchlight")._repr_html_()
-        self.assertTrue(frame.startswith("<iframe srcdoc="))
-        self.assertEqual(unescape(frame.split('srcdoc="')[1].split('"')[0]), PAGE)
+        self.assertEqual(self.page(_show.show("run.batchlight")), PAGE)
         self.assertEqual(self.calls(), ["view --html /dev/stdout -- run.batchlight"])
 
     def test_opens_at_a_place(self):
@@ -60,12 +68,15 @@ class Show(unittest.TestCase):
     def test_a_large_run_is_served_until_it_is_closed(self):
         shown = _show.show("large.batchlight", step=3)
         self.addCleanup(shown.close)
-        frame = unescape(shown._repr_html_())
-        self.assertIn('src="http://127.0.0.1:4711/#token=abc&step=3"', frame)
+        for ticket in "12":
+            page = self.page(shown)
+            self.assertIn('location.replace("http://127.0.0.1:4711/#ticket=%s&step=3")' % ticket, page)
+            self.assertIn('fetch("http://127.0.0.1:4711/there"', page)
+            self.assertNotIn("abc", page)
         served = self.calls()[-1]
         self.assertIn("--frame-ancestor http://localhost:8890 --frame-ancestor http://127.0.0.1:8890", served)
         self.assertIn("--step=3 -- large.batchlight", served)
-        server = shown._server
+        server = shown._server._process
         self.assertIsNone(server.poll())
         shown.close()
         self.assertIsNotNone(server.poll())
@@ -76,7 +87,9 @@ class Show(unittest.TestCase):
                 mock.patch.dict(os.environ, {"JUPYTERHUB_SERVICE_PREFIX": "/user/ann/"}):
             shown = _show.show("run", served=True, origin="https://hub.example.org")
         self.addCleanup(shown.close)
-        self.assertIn('src="/user/ann/proxy/4711/#token=abc&amp;step=3"', shown._repr_html_())
+        page = self.page(shown)
+        self.assertIn('location.replace("/user/ann/proxy/4711/#ticket=1&step=3")', page)
+        self.assertIn('fetch("/user/ann/proxy/4711/there"', page)
         self.assertIn("--frame-ancestor https://hub.example.org --allow-host hub.example.org", self.calls()[-1])
 
     def test_says_why_nothing_is_shown(self):

@@ -7,12 +7,18 @@
 #include <cstring>
 
 #include "base/random_bytes.h"
+#include "serve/peer_user.h"
+#include "serve/steady_clock.h"
+#include "serve/tickets.h"
 
 namespace batchlight::serve {
 namespace {
 
 constexpr std::string_view kOwnHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 constexpr std::string_view kBearer = "Bearer ";
+constexpr std::string_view kTicket = "Ticket ";
+constexpr std::string_view kNewTicket = "/api/1/ticket";
+constexpr std::string_view kTokenForTicket = "/api/1/token";
 
 // Without the port: it may be another one behind a tunnel.
 std::string_view HostWithoutPort(std::string_view host) {
@@ -50,7 +56,8 @@ bool IsOwnOrigin(const AccessRules& rules, std::string_view origin, std::string_
   return false;
 }
 
-// Takes as long for every token of this length.
+}  // namespace
+
 bool IsToken(std::string_view expected, std::string_view given) {
   if (expected.empty() || expected.size() != given.size()) return false;
   unsigned difference = 0;
@@ -60,7 +67,20 @@ bool IsToken(std::string_view expected, std::string_view given) {
   return difference == 0;
 }
 
+namespace {
+
 bool IsApi(const HttpRequest& request) { return request.method == "POST"; }
+
+// "Ticket 0123... CLAIM". Another user may have read it where it is stored.
+bool HasTicket(const AccessRules& rules, const HttpRequest& request) {
+  const std::string_view given = request.authorization;
+  if (rules.tickets == nullptr || !given.starts_with(kTicket)) return false;
+  const std::string_view words = given.substr(kTicket.size());
+  const size_t blank = std::min(words.find(' '), words.size());
+  const std::string_view claim = words.substr(std::min(blank + 1, words.size()));
+  const bool own = request.peer_port == 0 || IsOwnPeer(request.peer_port, request.own_port);
+  return own && rules.tickets->Take(words.substr(0, blank), claim, NowMs());
+}
 
 }  // namespace
 
@@ -92,6 +112,11 @@ HttpResponse CheckAccess(const AccessRules& rules, const HttpRequest& request) {
     return ErrorResponse(403, "origin", "the request comes from a page of another site");
   }
   if (!IsApi(request)) return {};
+  if (request.target == kTokenForTicket) {
+    if (HasTicket(rules, request)) return {};
+    return ErrorResponse(
+        401, "ticket", "this view was opened before, or is of another session: run the cell again");
+  }
   const std::string_view authorization = request.authorization;
   if (!authorization.starts_with(kBearer) ||
       !IsToken(rules.token, authorization.substr(kBearer.size()))) {
@@ -100,6 +125,18 @@ HttpResponse CheckAccess(const AccessRules& rules, const HttpRequest& request) {
                          "`batchlight view` printed");
   }
   return {};
+}
+
+std::optional<HttpResponse> AnswerAccess(const AccessRules& rules, const HttpRequest& request) {
+  if (!IsApi(request) || rules.tickets == nullptr) return std::nullopt;
+  const auto answer = [](const char* name, const std::string& digits) {
+    return HttpResponse{.body = std::string("{\"") + name + "\": \"" + digits + "\"}"};
+  };
+  if (request.target == kTokenForTicket) return answer("token", rules.token);
+  if (request.target != kNewTicket) return std::nullopt;
+  const Result<std::string> ticket = rules.tickets->New(NowMs());
+  if (!ticket.ok()) return ErrorResponse(500, "internal", ticket.status().message());
+  return answer("ticket", ticket.value());
 }
 
 std::string ContentPolicy(const AccessRules& rules) {

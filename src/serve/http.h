@@ -1,6 +1,7 @@
 // A request and its answer, as the server hands them to what answers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,13 +17,16 @@ struct HttpRequest {
   std::string authorization;
   std::string content_type;
   std::string body;
+  uint16_t peer_port = 0;  // of a connection over TCP
+  uint16_t own_port = 0;
 };
 
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string allow;  // of status 405: the methods
+  std::string allow;           // of status 405: the methods
+  bool for_all_sites = false;  // pages of other sites may ask whether there is this answer
 };
 
 // The error form of the protocol: {"error": {"code": ..., "message": ...}}.

@@ -65,6 +65,16 @@ HttpRequest HeaderOf(const http::request_header<>& header) {
   return request;
 }
 
+void NotePorts(const asio::ip::tcp::socket& socket, HttpRequest& request) {
+  error_code error;  // of one that has ended
+  request.peer_port = socket.remote_endpoint(error).port();
+  request.own_port = socket.local_endpoint(error).port();
+}
+
+#ifndef _WIN32
+void NotePorts(const asio::local::stream_protocol::socket&, HttpRequest&) {}  // it has none
+#endif
+
 // One connection: requests one after the other, until one of the two ends it.
 template <typename Stream>
 class Connection : public std::enable_shared_from_this<Connection<Stream>> {
@@ -125,6 +135,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       return Refuse(ErrorResponse(400, "bad_request", "Host or Origin is there twice"));
     }
     request_ = HeaderOf(header);
+    NotePorts(stream_.socket(), request_);
     if (HttpResponse refusal = shared_.gate(request_); refusal.status != 200) {
       return Refuse(std::move(refusal));
     }
@@ -178,7 +189,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     response_.set("Content-Security-Policy", shared_.content_policy);
     response_.set("X-Content-Type-Options", "nosniff");
     response_.set("Referrer-Policy", "no-referrer");
-    response_.set("Cross-Origin-Resource-Policy", "same-origin");
+    response_.set("Cross-Origin-Resource-Policy",
+                  answer.for_all_sites ? "cross-origin" : "same-origin");
     if (!answer.allow.empty()) response_.set(http::field::allow, answer.allow);
     const size_t size = answer.body.size();
     if (request_.method != "HEAD") response_.body() = std::move(answer.body);

@@ -33,6 +33,8 @@ HttpResponse Route(const ApiContext& context, const HttpRequest& request) {
     refusal.allow = "GET, HEAD, POST";
     return refusal;
   }
+  // The output of a notebook asks whether its server is still there.
+  if (target == "/there") return {.content_type = "text/plain", .for_all_sites = true};
   if (target == "/") return File("text/html; charset=utf-8", kPage);
   if (target == "/timeline.js") return File("text/javascript; charset=utf-8", TimelineScript());
   if (target == "/timeline.css") return File("text/css; charset=utf-8", TimelineStyle());

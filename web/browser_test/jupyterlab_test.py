@@ -98,12 +98,34 @@ class JupyterLab(unittest.TestCase):
         self.assertTrue(self.browser.run('return timeline.batchlightTimeline.app.model.first.source.isStatic'))
 
     def test_a_large_run_is_served_through_the_notebooks_own_server(self):
-        self.assertIn('/proxy/', self.shown('served'))
+        self.shown('served')
+        self.assertIn('/proxy/', self.browser.run('return timeline.location.pathname'))
         self.assertEqual(self.browser.run('return timeline.location.origin'), self.url.rstrip('/'))
         # Ranges are worked out by the program, and the flag led to the step.
         self.wait('return /Step 3/.test(timeline.document.querySelector(".range-head")?.innerText)')
         self.assertFalse(self.browser.run('return timeline.batchlightTimeline.app.model.first.source.isStatic'))
-        self.assertNotIn('token', self.browser.run('return timeline.location.href'))
+        self.assertNotRegex(self.browser.run('return timeline.location.href'), 'token|ticket')
+
+    def test_what_is_saved_opens_in_the_tab_that_has_opened_it(self):
+        self.shown('served')
+        self.browser.run('window.before = timeline; const frame = notebook.node.querySelector(".jp-OutputArea iframe");'
+                         'const {parentNode} = frame; frame.remove(); parentNode.append(frame)')
+        self.wait('return timeline !== before && timeline?.batchlightTimeline?.counts()?.items > 0')
+        self.wait('return notebook.context.save().then(() => true)')
+        saved = (self.folder / 'served.ipynb').read_text()
+        self.assertIn('ticket=', saved)
+        self.assertNotIn('token=', saved)
+        # As another tab: its session has nothing of this one.
+        self.browser.run('sessionStorage.clear(); window.before = timeline;'
+                         'const frame = notebook.node.querySelector(".jp-OutputArea iframe");'
+                         'const {parentNode} = frame; frame.remove(); parentNode.append(frame)')
+        self.wait('return timeline !== before && /run the cell again/.test(timeline?.document?.body?.innerText)')
+        # As opened later.
+        self.wait('return notebook.sessionContext.shutdown().then(() => true)')
+        self.browser.run('window.before = timeline; const frame = notebook.node.querySelector(".jp-OutputArea iframe");'
+                         'const {parentNode} = frame; frame.remove(); parentNode.append(frame)')
+        self.wait('return timeline !== before && /another session of the notebook: run the cell again/'
+                  '.test(timeline?.document?.body?.innerText)')
 
 
 if __name__ == '__main__':

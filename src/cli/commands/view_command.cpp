@@ -34,6 +34,7 @@
 #include "serve/access.h"
 #include "serve/http_server.h"
 #include "serve/routes.h"
+#include "serve/tickets.h"
 
 namespace batchlight::cli {
 namespace {
@@ -275,7 +276,10 @@ void Serve(const ViewFlags& options, const serve::AccessRules& rules, const std:
   const bool open = !options.no_browser && options.socket.empty();
   const BrowserPage page(open ? url : std::string());
   server.Run([&](const serve::HttpRequest& request) { return CheckAccess(rules, request); },
-             [&](const serve::HttpRequest& request) { return Route(context, request); },
+             [&](const serve::HttpRequest& request) {
+               auto answer = AnswerAccess(rules, request);
+               return answer ? std::move(*answer) : Route(context, request);
+             },
              [&] { page.Remove(); });
 }
 
@@ -288,8 +292,10 @@ Status Run(const ViewFlags& options) {
     ASSIGN_OR_RETURN(const int64_t idle_ns, ParseDuration(options.idle));
     server_options.limits.idle_ms = std::max<int64_t>(1, idle_ns / 1'000'000);
   }
-  serve::AccessRules rules{
-      .token = {}, .hosts = options.hosts, .frame_ancestors = options.frame_ancestors};
+  serve::AccessRules rules{.token = {},
+                           .hosts = options.hosts,
+                           .frame_ancestors = options.frame_ancestors,
+                           .tickets = std::make_shared<serve::Tickets>()};
   ASSIGN_OR_RETURN(rules.token, serve::NewToken());
   ASSIGN_OR_RETURN(const std::string fragment, FragmentOf(rules.token, options.target));
   server_options.content_policy = serve::ContentPolicy(rules);

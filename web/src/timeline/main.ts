@@ -3,25 +3,25 @@ import {copyWholeNames, h} from "../dom";
 import {applyStoredTheme} from "../theme";
 import {App} from "./app";
 import {openRuns} from "./data/open_run";
-import {keepToken} from "./data/http_source";
+import {keepToken, redeem} from "./data/http_source";
 import type {CallError} from "./data/source";
 import {Connection} from "./data/connection";
 import type {UrlState} from "./state/url_state";
 import {formatUrl, parseUrl} from "./state/url_state";
 
 // What the address says; the token in it is kept and leaves it.
-function takeToken(): UrlState {
+async function takeToken(): Promise<UrlState> {
   const state = parseUrl(location.hash);
-  if (state.token) {
-    keepToken(state.token);
-    const place = formatUrl({...state, token: undefined});
-    history.replaceState(null, "", location.pathname + location.search + place);
+  if (state.token || state.ticket) {
+    if (state.token) keepToken(state.token);
+    history.replaceState(null, "", location.pathname + location.search + formatUrl(state));
+    if (state.ticket) await redeem(state.ticket);
   }
   return state;
 }
 
 async function start(): Promise<void> {
-  const state = takeToken();
+  const state = await takeToken();
   const bar = h("progress", {max: 1, "aria-label": "Reading"});
   const doing = h("p", {role: "status"}, "Opening …");
   document.body.append(h("main", {class: "opening"}, h("h1", {}, "batchlight"), doing, bar));
@@ -46,7 +46,7 @@ async function start(): Promise<void> {
     "place", (event) => made.address.go(parseUrl((event as CustomEvent<string>).detail)));
   addEventListener("hashchange", () => {
     if (parseUrl(location.hash).token) made.unwarn("wrong");
-    made.address.go(takeToken());
+    takeToken().then((to) => made.address.go(to), failed);
   });
   // For measurements and tests: what the last frame drew.
   Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});

@@ -6,26 +6,60 @@ import type {ViewRequest} from "./protocol";
 import type {Source} from "./source";
 import {CallError} from "./source";
 
-const kTokenKey = "batchlight.token";
+// Behind a proxy several servers share an origin.
+const kTokenKey = `batchlight.token ${location.pathname}`;
+const kClaimKey = `batchlight.claim ${location.pathname}`;
+
+function store(key: string, value: string): void {
+  try {
+    sessionStorage.setItem(key, value);
+  } catch {
+    // it then lasts as long as the page
+  }
+}
+
+function stored(key: string): string {
+  try {
+    return sessionStorage.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
+}
 
 export function keepToken(token: string): void {
-  try {
-    sessionStorage.setItem(kTokenKey, token);
-  } catch {
-    // the token then lasts as long as the page
-  }
+  store(kTokenKey, token);
   kept = token;
 }
 
 let kept = "";
 
 function token(): string {
-  if (kept) return kept;
-  try {
-    return sessionStorage.getItem(kTokenKey) ?? "";
-  } catch {
-    return "";
+  return kept || stored(kTokenKey);
+}
+
+// What the output of a notebook has in place of the token, for one tab. A frame that is moved is
+// loaded again, maybe before it had the answer.
+export async function redeem(ticket: string): Promise<void> {
+  let claim = stored(kClaimKey);
+  if (!claim) {
+    claim = Array
+              .from(crypto.getRandomValues(new Uint8Array(16)),
+                (byte) => byte.toString(16).padStart(2, "0"))
+              .join("");
+    store(kClaimKey, claim);
   }
+  let answer: Response;
+  try {
+    answer = await fetch("api/1/token", {
+      method: "POST",
+      headers: {"Content-Type": "application/json", Authorization: `Ticket ${ticket} ${claim}`},
+      body: "{}",
+    });
+  } catch {
+    throw new CallError("gone", kGone);
+  }
+  if (answer.ok) return keepToken((await answer.json() as {token: string}).token);
+  if (!token()) throw await errorOf(answer);
 }
 
 // What opens this page at a place in any tab, with the token that this one has.

@@ -3,6 +3,7 @@
 
 export interface UrlState {
   token?: string;
+  ticket?: string;  // for the token
   hash?: string;
   from?: number;
   to?: number;
@@ -31,7 +32,7 @@ export function parseUrl(fragment: string): UrlState {
     const value = fields.get(key);
     if (value && Number.isFinite(Number(value))) state[key] = Number(value);
   }
-  for (const key of ["token", "hash", "hashb", "find", "table"] as const) {
+  for (const key of ["token", "ticket", "hash", "hashb", "find", "table"] as const) {
     const value = fields.get(key);
     if (value) state[key] = value;
   }

@@ -25,6 +25,7 @@ test("what somebody typed wrongly is left out", () => {
 test("the command line's fields", () => {
   const state = parseUrl("#token=ab12&step=13&at=1234000000");
   assert.equal(state.token, "ab12");
+  assert.equal(parseUrl("#ticket=cd34&step=13").ticket, "cd34");
   assert.equal(state.step, 13);
   assert.equal(state.at, 1_234_000_000);
 });
