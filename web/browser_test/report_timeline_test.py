@@ -141,6 +141,8 @@ class ReportTimeline(unittest.TestCase):
                                 '.querySelector(".to-timeline").getAttribute("href")')
         self.browser.run('location.hash = arguments[0]', link)
         self.wait(INSIDE + 'const {selected} = inside.app.model; return selected?.event.name === "0" && selected.event.table === "module_calls"')
+        wide = INSIDE + 'const {selected: {event}, view} = inside.app.model; return view.x(event.to) - view.x(event.from)'
+        self.wait(wide + ' > 75')
         # Branches of the tree, too.
         self.assertGreater(self.browser.run('return document.querySelectorAll("[role=treegrid] .to-timeline").length'), 5)
 

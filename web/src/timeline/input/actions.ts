@@ -12,8 +12,9 @@ import type {Stage} from "../stage/stage";
 import {Finder} from "./finder";
 import type {Motion} from "./motion";
 
-const kLeastPx = 6;  // an event narrower than this is zoomed to
-const kRoom = 6;     // how much of its length is shown around it then
+const kLeastPx = 6;   // an event narrower than this is zoomed to
+const kClosePx = 80;  // of one that a link or --find leads to
+const kRoom = 6;      // how much of its length is shown around it then
 const kMostLinks = 200;
 
 // The links that the last one was one of: those of an event in one direction, of all that it has.
@@ -42,7 +43,7 @@ export class Actions {
     private readonly motion: Motion, private readonly say: (text: string) => void) {
     this.find = new Finder(model, {
       last: (ask) => this.last(ask),
-      reach: (run, ref) => void this.reach(run, {ref}, true),
+      reach: (run, ref, close) => void this.reach(run, {ref}, true, close),
       say,
     });
   }
@@ -74,13 +75,13 @@ export class Actions {
     await this.reach(run, which, show);
   }
 
-  private async reach(run: RunView, which: Which, show: boolean): Promise<void> {
+  private async reach(run: RunView, which: Which, show: boolean, close = false): Promise<void> {
     const event = await this.last(() => run.source.call<EventAnswer>("event", which));
     if (!event) return;
     this.model.selected = {run, event};
     this.model.reading = null;
     this.model.links = [];
-    if (show) this.bringIntoView(run, event);
+    if (show) this.bringIntoView(run, event, close ? kClosePx : kLeastPx);
     this.model.changed("selection");
     await this.loadLinks(run, event);
   }
@@ -117,14 +118,15 @@ export class Actions {
     if (model.reveal(id)) requestAnimationFrame(() => stage.scrollTo(id, depth));
   }
 
-  private bringIntoView(run: RunView, {track, depth, from, to}: EventRef): void {
+  private bringIntoView(
+    run: RunView, {track, depth, from, to}: EventRef, leastPx = kLeastPx): void {
     const {model, motion} = this;
     const id = trackId(run.index, track ?? -1);
     this.showTrack(id, depth);
     const span = {from: from + run.offset, to: to + run.offset};
     const goal = motion.goal;
     const pixels = (lengthOf(span) / lengthOf(goal)) * model.view.width;
-    if (pixels < kLeastPx || pixels > model.view.width) {
+    if (pixels < leastPx || pixels > model.view.width) {
       motion.to(framed(span, model.whole, pixels > model.view.width ? 0.1 : kRoom));
     } else if (span.from < goal.from || span.to > goal.to) {
       const half = lengthOf(goal) / 2;

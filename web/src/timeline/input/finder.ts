@@ -31,7 +31,8 @@ interface Gaps {
 export interface FinderActions {
   // Asks; null: something else was asked meanwhile, or there is no answer.
   last<T>(ask: () => Promise<T>): Promise<T|null>;
-  reach(run: RunView, ref: Ref): void;  // selects it, and brings it into view
+  // Selects it, and brings it into view; `close`: so that it is wide.
+  reach(run: RunView, ref: Ref, close?: boolean): void;
   say(text: string): void;
 }
 
@@ -142,7 +143,7 @@ export class Finder {
     if (table) {
       const found = await this.askAll(runs, {...wanted, table}, 0, true);
       if (!found) return;
-      if (found[0].answer.event) return this.show(found[0], 0);
+      if (found[0].answer.event) return this.show(found[0], 0, [], true);
     }
     await this.longest(wanted, 0, runs, true);
   }
@@ -163,7 +164,7 @@ export class Finder {
     if (!found) return;
     this.model.searched = null;
     if (!found[0].answer.event) this.sayNone(runs, wanted, found);
-    else this.show(found[0], nth);
+    else this.show(found[0], nth, [], wanted.called === 1);
   }
 
   // After the last gap the longest again.
@@ -188,14 +189,15 @@ export class Finder {
     this.show(found[0], nth, others);
   }
 
-  private show({run, answer}: Found, nth: number, others: readonly Found[] = []): void {
+  private show(
+    {run, answer}: Found, nth: number, others: readonly Found[] = [], close = false): void {
     const {event, steps} = answer;
     if (!event) return;
     const longest =
       others.flatMap((one) => one.answer.event ? [{run: one.run, event: one.answer.event}] : []);
     if (steps !== undefined) this.model.searched = {...answer, run, nth, event, others: longest};
     this.actions.say(`${nthLongest(nth + 1)} of ${count(answer.count)}${this.of([run])}`);
-    this.actions.reach(run, event.ref);
+    this.actions.reach(run, event.ref, close);
   }
 
   // " of B" of two runs.
