@@ -11,8 +11,8 @@ from python_session import BUILD, alone  # noqa: E402
 
 PROGRAM = os.path.join(BUILD, "bin", "batchlight")
 SHADOWED = ("copy", "ctypes", "dis", "fnmatch", "functools", "hashlib", "inspect", "json", "linecache",
-            "mmap", "re", "shlex", "shutil", "struct", "subprocess", "tempfile", "types",
-            "weakref")
+            "mmap", "re", "shlex", "shutil", "struct", "subprocess", "tempfile", "tokenize",
+            "types", "weakref")
 SCRIPT = """import sys
 print(sorted(name for name in sys.modules if name in %r))
 def work():

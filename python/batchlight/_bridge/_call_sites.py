@@ -7,16 +7,15 @@ of the modules that the program itself is made of, when a setting is read that c
 functions of PyTorch are touched for it.
 """
 import functools
-import io
 import os
 import stat
 import sys
-import tokenize
 import types
 
 import _batchlight_native as _native
 
 from ._imports import attempt
+from ._standard import standard
 
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep,
               os.sep + "lib" + os.sep + "python", os.sep + "batchlight" + os.sep + "_bridge" + os.sep)
@@ -95,9 +94,10 @@ def _loops_around(code, line):
 def _loops_in(lines, code, line):
     """`lines` of the file, from the one on that the function begins at."""
     before = max(code.co_firstlineno, 1) - 1
-    text = io.StringIO(b"".join(lines).decode("utf-8", "replace"))
+    tokenize = standard("tokenize")
+    texts = iter([text.decode("utf-8", "replace") for text in lines])
     around, statement, begins = [], (0, ""), True  # statements that the present one is in; the present one
-    for kind, word, (number, _), (end, _), _ in tokenize.generate_tokens(text.readline):
+    for kind, word, (number, _), (end, _), _ in tokenize.generate_tokens(texts.__next__):
         if kind == tokenize.INDENT:
             around.append(statement)
         elif kind == tokenize.DEDENT:
