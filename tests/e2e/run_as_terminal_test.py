@@ -97,7 +97,7 @@ class RunAsInATerminal(InTerminal):
         self.expect("ready> ")
 
     def test_the_program_gets_nothing_of_the_terminal(self):
-        for redirected in ("", " 3<>/dev/tty 9</dev/tty", " < /dev/null"):
+        for redirected in ("", " 3<>/dev/tty 9</dev/tty", " < /dev/null", " > /dev/tty"):
             with self.subTest(redirected):
                 self.type(self.run_as(self.python(ATTACK)).rstrip() + redirected + "\n")
                 self.returns(0)
@@ -159,6 +159,21 @@ class RunAsInATerminal(InTerminal):
         self.until(lambda: ") S " in self.text(sleeper), "it does not go on")
         self.type("\x03")
         self.returns(130)
+
+    def test_it_writes_to_the_terminal_by_its_name(self):
+        self.type(self.run_as("sh -c 'echo wri\"\"tten; echo al\"\"so >&3'").rstrip() + " > /dev/tty 3<>/dev/tty\n")
+        self.expect("written")
+        self.expect("also")
+        self.returns(0)
+
+    def test_keys_that_are_awaited_do_not_hold_its_end_up(self):
+        self.type("stty -icanon min 100 time 255; %s; stty sane; echo fin\"\"ished\n" %
+                  self.run_as("sh -c 'echo st\"\"arted; sleep 1'").rstrip())
+        self.expect("started")
+        began = time.monotonic()
+        self.type("x")
+        self.expect("finished")
+        self.assertLess(time.monotonic() - began, 20)
 
     def test_who_reads_at_the_end_of_its_pipe_has_the_keyboard(self):
         self.type(self.run_as("sh -c 'cat; until [ -e theirs/end ]; do sleep 0.1; done'").rstrip() +

@@ -26,8 +26,13 @@ bool MayRead() {
 
 KeyRelay::KeyRelay(bool others_read) {
   if (isatty(kTerminal) == 0) return;
+  // Opened anew: not to wait in read(), where Stop() does not reach, for keys that another reader
+  // took, or that VMIN asks for. O_NONBLOCK of the inherited one is the shell's too.
+  if (!others_read) {
+    terminal_fd_ = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  }
   int ends[2];
-  if (!others_read && pipe2(ends, O_CLOEXEC) == 0) {
+  if (terminal_fd_ >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
     program_fd_ = ends[0];
     keys_fd_ = ends[1];
     fcntl(keys_fd_, F_SETFL, O_NONBLOCK);
@@ -39,7 +44,7 @@ KeyRelay::KeyRelay(bool others_read) {
 KeyRelay::~KeyRelay() {
   Stop();
   if (thread_.joinable()) thread_.join();
-  for (const int fd : {program_fd_, keys_fd_, stop_fd_}) {
+  for (const int fd : {terminal_fd_, program_fd_, keys_fd_, stop_fd_}) {
     if (fd >= 0) close(fd);
   }
 }
@@ -48,15 +53,16 @@ void KeyRelay::Start() {
   if (program_fd_ >= 0) close(std::exchange(program_fd_, -1));
   if (stop_fd_ >= 0 || keys_fd_ < 0) return;
   stop_fd_ = eventfd(0, EFD_CLOEXEC);
-  // Without room for a thread nothing is typed for it.
-  if (stop_fd_ < 0) return;
-  (void)Contain("a thread", [this] {
-    thread_ = std::thread([this] {
+  const auto end_input = [this] { close(std::exchange(keys_fd_, -1)); };
+  const auto start = [&] {
+    thread_ = std::thread([this, end_input] {
       Run();
-      close(std::exchange(keys_fd_, -1));  // the end of the program's input
+      end_input();
     });
     return Status();
-  });
+  };
+  // Without room for a thread nothing is typed for it.
+  if (stop_fd_ < 0 || !Contain("a thread", start).ok()) end_input();
 }
 
 void KeyRelay::Stop() const {
@@ -69,12 +75,13 @@ void KeyRelay::Run() const {
   constexpr int kLookMs = 200;
   while (true) {
     const bool reads = MayRead();
-    pollfd waits[] = {{stop_fd_, POLLIN, 0}, {keys_fd_, 0, 0}, {reads ? kTerminal : -1, POLLIN, 0}};
+    pollfd waits[] = {
+        {stop_fd_, POLLIN, 0}, {keys_fd_, 0, 0}, {reads ? terminal_fd_ : -1, POLLIN, 0}};
     if (poll(waits, 3, reads ? -1 : kLookMs) < 0) continue;
     if (waits[0].revents != 0 || waits[1].revents != 0) return;  // nobody reads the keys any more
     if (waits[2].revents == 0 || !MayRead()) continue;
     char keys[4096];
-    const ssize_t count = read(kTerminal, keys, sizeof keys);
+    const ssize_t count = read(terminal_fd_, keys, sizeof keys);
     const bool in_background = count < 0 && errno == EIO && !MayRead();
     if (in_background || (count < 0 && (errno == EINTR || errno == EAGAIN))) continue;
     if (count <= 0 || !Give(keys, static_cast<size_t>(count))) return;

@@ -27,6 +27,7 @@ class KeyRelay {
   void Run() const;
   bool Give(const char* keys, size_t count) const;
 
+  int terminal_fd_ = -1;
   int program_fd_ = -1;
   int keys_fd_ = -1;
   int stop_fd_ = -1;

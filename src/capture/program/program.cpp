@@ -52,11 +52,13 @@ void LeaveTerminal(int fd) {
   close(other);
 }
 
-// Before becoming the user, who may not open what is root's.
+// Before becoming the user, who may not open what is root's; and in a session of its own /dev/tty,
+// as it may have been opened, is no terminal.
 void StandApart(const ProgramSpec& spec) {
   if (spec.input_fd >= 0) dup2(spec.input_fd, STDIN_FILENO);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) LeaveTerminal(fd);
   for (const int fd : spec.others) LeaveTerminal(fd);
+  setsid();
 }
 
 [[noreturn]] void SayFailure(int result_fd, StartFailure::At at) {
@@ -68,7 +70,7 @@ void StandApart(const ProgramSpec& spec) {
 // The child's side. Ends in execve or _exit.
 [[noreturn]] void RunChild(const ProgramSpec& spec, pid_t tool, int go_fd, int result_fd) {
   if (spec.apart) {
-    setsid();
+    StandApart(spec);
   } else if (!spec.shares_group) {
     setpgid(0, 0);
   }
@@ -82,7 +84,6 @@ void StandApart(const ProgramSpec& spec) {
     close(spec.error_fd);
   }
   if (!spec.show_output) HideOutput();
-  if (spec.apart) StandApart(spec);
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
   // After becoming somebody else, which takes it back.
   if (spec.death_signal != 0) {

@@ -173,16 +173,15 @@ class LeftByRootsTool : public testing::Test {
     ASSERT_EQ(chmod(live_.c_str(), 0700), 0);
   }
   void TearDown() override { std::filesystem::remove_all(base_); }
-  // As that user; what it says.
-  std::string CleanAsUser(const CleanOptions& options) const {
+  // What is said to that user.
+  template <typename Ask>
+  std::string SaidAsUser(Ask ask) const {
     const std::string said = base_ + "/said";
     const pid_t child = fork();
     if (child == 0) {
-      Names lines;
-      const bool fine = setresgid(kUser, kUser, kUser) == 0 &&
-                        setresuid(kUser, kUser, kUser) == 0 && Clean(base_, options, lines).ok() &&
-                        lines.size() == 1;
-      _exit(fine && WriteWholeFile(said, lines[0]).ok() ? 0 : 1);
+      const bool is_user =
+          setresgid(kUser, kUser, kUser) == 0 && setresuid(kUser, kUser, kUser) == 0;
+      _exit(is_user && WriteWholeFile(said, ask()).ok() ? 0 : 1);
     }
     int status = -1;
     EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -196,7 +195,11 @@ class LeftByRootsTool : public testing::Test {
 
 TEST_F(LeftByRootsTool, IsKeptByItsUserWhoCannotReadAllOfIt) {
   for (const CleanOptions& options : {CleanOptions{}, CleanOptions{.drop_events = true}}) {
-    const std::string said = CleanAsUser(options);
+    const std::string said = SaidAsUser([&] {
+      Names lines;
+      const bool fine = Clean(base_, options, lines).ok() && lines.size() == 1;
+      return fine ? lines[0] : "";
+    });
     EXPECT_NE(said.find("kept " + live_ + ": tool.blp can be read by another user alone"),
               std::string::npos)
         << said;
@@ -204,6 +207,17 @@ TEST_F(LeftByRootsTool, IsKeptByItsUserWhoCannotReadAllOfIt) {
     EXPECT_TRUE(FileExists(live_ + "/tool.blp"));
     EXPECT_FALSE(FileExists(base_ + "/a.batchlight"));
   }
+}
+
+TEST_F(LeftByRootsTool, IsNotReplacedByItsUserOneFileShort) {
+  std::string said;
+  for (const bool replace : {false, true}) {
+    said += SaidAsUser([&] { return LiveFolder::Create(live_, replace).status().message(); });
+    EXPECT_TRUE(FileExists(live_ + "/control"));
+  }
+  const std::string expected = live_ + "/tool.blp can be read by another user alone";
+  EXPECT_EQ(said.find(expected), 0u) << said;
+  EXPECT_NE(said.rfind(expected), 0u) << said;
 }
 
 TEST_F(LeftByRootsTool, BecomesTheUsersRecordingWhenRootCleans) {

@@ -207,6 +207,13 @@ Status LiveFolder::CheckReplaceable(bool replace) const {
   if (const std::string writer = FindWriter(); !writer.empty()) {
     return OutputError(path() + " is in use by " + writer + "; choose another name with -o");
   }
+  // Of which nothing would make way, once all else was removed.
+  if (const auto others = FilesOfOthers(); !others.empty()) {
+    return OutputError(path() + "/" + others[0] +
+                       " can be read by another user alone, whose tool " +
+                       "recorded it (--run-as); choose another name with -o, or ask root for "
+                       "`batchlight clean`");
+  }
   if (replace) return {};
   return OutputError(path() + " exists already, left by a run whose tool was killed. " +
                      "`batchlight summary " + ShellPath(path()) +
