@@ -59,7 +59,10 @@ class _Server:
     def __init__(self, process, url):
         self._process = process
         # Never in what a notebook stores: who has it reads the run for as long as it is served.
-        found = re.fullmatch(r"(?P<at>.*)#token=(?P<token>[0-9a-f]+)(?P<place>.*)", url)
+        found = re.fullmatch(r"(?P<at>http://.*:[0-9]+/)#token=(?P<token>[0-9a-f]+)(?P<place>.*)", url)
+        if found is None:
+            self.close()
+            raise NotShown("%r is no address of a run: this `batchlight` is of another version" % url)
         self._at, self._token, self._place = found["at"], found["token"], found["place"]
         self.address = self._at  # as the browser finds it
         self.port = urlsplit(url).port

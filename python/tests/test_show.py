@@ -14,6 +14,7 @@ PAGE = '<html lang="en"><body>"events" & all</body></html>'
 SCRIPT = """#!/bin/sh
 echo "$@" >>'%(folder)s/calls'
 case "$*" in
+*foreign*) echo "http://127.0.0.1:4711/?token=abc"; exec sleep 600 ;;
 *missing*) echo "batchlight: missing is not there" >&2; exit 3 ;;
 *--html*) case "$*" in *large*) echo "NOTE: 5 of 9 events" >&2 ;; esac
           printf '%%s' '%(page)s' ;;
@@ -91,6 +92,14 @@ class Show(unittest.TestCase):
         self.assertIn('location.replace("/user/ann/proxy/4711/#ticket=1&step=3")', page)
         self.assertIn('fetch("/user/ann/proxy/4711/there"', page)
         self.assertIn("--frame-ancestor https://hub.example.org --allow-host hub.example.org", self.calls()[-1])
+
+    def test_a_server_whose_address_is_unknown_is_ended(self):
+        begun = []
+        popen = _show.subprocess.Popen
+        with mock.patch.object(_show.subprocess, "Popen", lambda *args, **more: begun.append(popen(*args, **more)) or begun[0]):
+            with self.assertRaisesRegex(_show.NotShown, r"\?token=abc' is no address"):
+                _show.show("foreign", served=True)
+        self.assertIsNotNone(begun[0].poll())
 
     def test_says_why_nothing_is_shown(self):
         for served in (None, True):

@@ -78,7 +78,8 @@ bool HasTicket(const AccessRules& rules, const HttpRequest& request) {
   const std::string_view words = given.substr(kTicket.size());
   const size_t blank = std::min(words.find(' '), words.size());
   const std::string_view claim = words.substr(std::min(blank + 1, words.size()));
-  const bool own = request.peer_port == 0 || IsOwnPeer(request.peer_port, request.own_port);
+  const bool own = request.over_unix_socket ||
+                   (request.peer_port != 0 && IsOwnPeer(request.peer_port, request.own_port));
   return own && rules.tickets->Take(words.substr(0, blank), claim, NowMs());
 }
 

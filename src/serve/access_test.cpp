@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "serve/steady_clock.h"
+#include "serve/tickets.h"
+
 namespace batchlight::serve {
 namespace {
 
@@ -99,6 +104,18 @@ TEST(Access, ChecksWhatFlagsName) {
   for (const char* wrong : {"", "hub", "https://", "https://a b", "https://a/x", "data:"}) {
     EXPECT_FALSE(IsOrigin(wrong)) << wrong;
   }
+}
+
+// As after an RST, when the request can be read yet and whose it is cannot be told.
+TEST(Access, GivesTheTokenToNobodyUnknown) {
+  AccessRules rules = Rules();
+  rules.tickets = std::make_shared<Tickets>();
+  HttpRequest request = Ask("POST", "localhost");
+  request.target = "/api/1/token";
+  request.authorization = "Ticket " + rules.tickets->New(NowMs()).value();
+  EXPECT_EQ(CheckAccess(rules, request).status, 401);
+  request.over_unix_socket = true;
+  EXPECT_EQ(CheckAccess(rules, request).status, 200);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ struct HttpRequest {
   std::string authorization;
   std::string content_type;
   std::string body;
-  uint16_t peer_port = 0;  // of a connection over TCP
+  bool over_unix_socket = false;  // which only this user can open
+  uint16_t peer_port = 0;         // else of TCP; 0: the connection has ended already
   uint16_t own_port = 0;
 };
 

@@ -65,14 +65,16 @@ HttpRequest HeaderOf(const http::request_header<>& header) {
   return request;
 }
 
-void NotePorts(const asio::ip::tcp::socket& socket, HttpRequest& request) {
+void NotePeer(const asio::ip::tcp::socket& socket, HttpRequest& request) {
   error_code error;  // of one that has ended
   request.peer_port = socket.remote_endpoint(error).port();
   request.own_port = socket.local_endpoint(error).port();
 }
 
 #ifndef _WIN32
-void NotePorts(const asio::local::stream_protocol::socket&, HttpRequest&) {}  // it has none
+void NotePeer(const asio::local::stream_protocol::socket&, HttpRequest& request) {
+  request.over_unix_socket = true;
+}
 #endif
 
 // One connection: requests one after the other, until one of the two ends it.
@@ -135,7 +137,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       return Refuse(ErrorResponse(400, "bad_request", "Host or Origin is there twice"));
     }
     request_ = HeaderOf(header);
-    NotePorts(stream_.socket(), request_);
+    NotePeer(stream_.socket(), request_);
     if (HttpResponse refusal = shared_.gate(request_); refusal.status != 200) {
       return Refuse(std::move(refusal));
     }

@@ -27,7 +27,8 @@ class Tickets {
   struct Ticket {
     std::string text;
     int64_t until_ms;
-    std::string claim;  // "" while nobody has taken it
+    bool is_taken;
+    std::string claim;  // "": nobody can take it again
   };
 
   std::mutex mutex_;

@@ -55,11 +55,27 @@ export async function redeem(ticket: string): Promise<void> {
       headers: {"Content-Type": "application/json", Authorization: `Ticket ${ticket} ${claim}`},
       body: "{}",
     });
+    if (!answer.ok && token() && await isTaken()) return;
   } catch {
     throw new CallError("gone", kGone);
   }
   if (answer.ok) return keepToken((await answer.json() as {token: string}).token);
-  if (!token()) throw await errorOf(answer);
+  keepToken("");
+  throw await errorOf(answer);
+}
+
+// The token that was there: it may be of a server that has ended, which had this place before.
+async function isTaken(): Promise<boolean> {
+  return (await ask("status", {})).status !== 401;
+}
+
+async function ask(call: string, request: object, signal?: AbortSignal): Promise<Response> {
+  return await fetch(`api/1/${call}`, {
+    method: "POST",
+    headers: {"Content-Type": "application/json", Authorization: `Bearer ${token()}`},
+    body: JSON.stringify(request),
+    signal,
+  });
 }
 
 // What opens this page at a place in any tab, with the token that this one has.
@@ -100,12 +116,8 @@ export class HttpSource implements Source {
     const limit = new AbortController();
     const timer = call === "status" ? setTimeout(() => limit.abort(), kStatusMs) : undefined;
     try {
-      answer = await fetch(`api/1/${call}`, {
-        method: "POST",
-        headers: {"Content-Type": "application/json", Authorization: `Bearer ${token()}`},
-        body: JSON.stringify({run: this.run, ...of, ...request}),
-        signal: call === "status" ? limit.signal : signal,
-      });
+      answer = await ask(
+        call, {run: this.run, ...of, ...request}, call === "status" ? limit.signal : signal);
     } catch (error) {
       if (signal?.aborted) throw error;
       this.connection.tell("gone");
