@@ -35,13 +35,29 @@ class ManyModels(BridgeCase):
 
     def test_a_name_is_found_at_once(self):
         labels, models = self.module.RootLabels(), [Module() for _ in range(1000)]
-        labels._roots = Counted()
-        for model in models:
-            labels.take(labels.free("Net", model), self.module.weakref.ref(model))
-        self.assertEqual(list(labels._roots)[::333], ["Net", "Net#334", "Net#667", "Net#1000"])
-        self.assertLess(Counted.count, 50 * len(models))
-        models[1:3] = []
-        self.assertEqual(labels.free("Net", Module()), "Net#2", "of one that is gone")
+        labels._given = Counted()
+        given = [labels.of("Net", model) for model in models]
+        self.assertEqual(given[::333], ["Net", "Net#334", "Net#667", "Net#1000"])
+        self.assertLess(Counted.count, 3 * len(models))
+        self.assertEqual(labels.of("Net", models[9]), "Net#10")
+        gone = models[1]
+        del models[1:3], gone
+        self.assertEqual(labels.of("Net", Module(), keeps=False), "Net#2")
+        models.append(Module())
+        self.assertEqual(labels.of("Net", models[-1]), "Net#2", "the lowest of what is gone")
+
+    def test_labels_of_what_is_gone_are_given_again(self):
+        labels, kept = self.module.RootLabels(), [Module() for _ in range(10)]
+        for model in kept:
+            labels.of("Net", model)
+        names = set()
+        for _ in range(500):
+            pair = Module(), Module()
+            names.update(labels.of("Net", model) for model in pair)
+            self.assertTrue(labels.has(pair[0]))
+        del pair
+        self.assertEqual(names, {"Net#11", "Net#12"})
+        self.assertEqual((len(labels._given), len(labels._roots)), (10, 10))
 
     def test_whether_there_are_others_is_known(self):
         owners = self.module.Owners()

@@ -42,7 +42,8 @@ class Said(BridgeCase):
             finally:
                 os.chdir(before)
         self.assertEqual((said["PATH"], said["LD_LIBRARY_PATH"]), (there, "/opt/lib"))
-        self.assertFalse({"CPATH", "LIBRARY_PATH"} & set(said))
+        self.assertEqual(said["CPATH"], "/opt/include")
+        self.assertNotIn("LIBRARY_PATH", said, "an empty one is the present folder for some")
 
 
 if __name__ == "__main__":

@@ -130,7 +130,8 @@ class CommandMask {
     // But not: if token: x = 1
     const bool is_code =
         name.before == ' ' && secrets::IsOneOf(text, "KEY TOKEN") && !BeginsLine(name.begin);
-    if (const size_t typed = sign == ':' && !is_code ? AfterType(value) : value; typed > value) {
+    const size_t typed = sign == ':' ? AfterType(value) : value;
+    if (typed > value && (!is_code || QuoteAt(typed).bytes > 0)) {
       const size_t end = script_ ? WordEnd(typed) : end_;
       Mask(value, end);
       return end;
@@ -229,7 +230,12 @@ class CommandMask {
   // In code, where the value begins behind a type (key: str = "..."); `at` where there is none.
   size_t AfterType(size_t at) const {
     size_t sign = at;
-    while (sign < end_ && (InName(text_[sign]) || IsOneOf(text_[sign], "[]| "))) ++sign;
+    for (int depth = 0; sign < end_; ++sign) {
+      if (text_[sign] == '[') ++depth;
+      if (text_[sign] == ']') --depth;
+      const bool in_type = InName(text_[sign]) || IsOneOf(text_[sign], "[]| ");
+      if (!in_type && (depth <= 0 || text_[sign] != ',')) break;
+    }
     const bool is_sign = sign + 1 < end_ && text_[sign] == '=' && text_[sign + 1] != '=';
     return is_sign && sign > at ? SkipBlanks(sign + 1) : at;
   }

@@ -119,6 +119,9 @@ TEST(MaskSecrets, KnowsCodeAndSettings) {
                    "HF_TOKENS=(S01 S02) x; cat <<X\npassword: S03\n  token: S04\n"
                    "api_key = S05\nlr = 3\nX"}),
       "sh -c HF_TOKENS=*** x; cat <<X\npassword: ***\n  token: ***\napi_key = ***\nlr = 3\nX");
+  EXPECT_EQ(MaskedWords({"python", "-c",
+                         R"(def f(a, token: str = "S07"): x; a_key: Union[str, None] = "S08")"}),
+            R"(python -c def f(a, token: *** x; a_key: ***)");
   EXPECT_EQ(MaskedWords({"x", "--hf-token=", "S01", "--lr", "3"}), "x --hf-token= *** --lr 3");
   EXPECT_EQ(MaskedWords({"python", "-c", "x = 1\nkey = split(rng)\nif d['key'] == key: pass"}),
             "python -c x = 1\nkey = split(rng)\nif d['key'] == key: pass");

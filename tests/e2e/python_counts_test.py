@@ -228,6 +228,18 @@ class Counts(unittest.TestCase):
                 (said,) = [text for feature, text in session.reasons() if feature == "python-trace"]
                 self.assertIn("after 4,096 such functions", said)
 
+    def test_code_that_was_made_once_is_counted_in_each_thread(self):
+        code = START + ("import threading\n"
+                        "for i in range(60): exec('def made%d(): pass' % i)\n"
+                        "def work():\n    for i in range(60): globals()['made%d' % i]()\n"
+                        "for _ in range(100):\n    t = threading.Thread(target=work); t.start(); t.join()\n")
+        for python in interpreters():
+            with self.subTest(python), counting() as session:
+                self.run_well(session, python, "-c", code)
+                counts = functions(session)[0]
+                self.assertEqual(counts["<string>", 1, "made7"][0], 100)
+                self.assertEqual(session.reasons(), [])
+
     def test_all_tool_ids_taken(self):
         code = "import sys\nprint(sys.monitoring.get_tool(3), sys.monitoring.get_tool(4))"
         for python in interpreters():

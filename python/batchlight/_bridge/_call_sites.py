@@ -25,11 +25,13 @@ _members_of = type.__dict__["__dict__"].__get__
 _MOST_FILES = 200
 _MOST_BYTES = 1 << 20   # of a file
 _MOST_STEPPING = 16     # optimizers
-_LOOKED_AT = (1, 8, 64)  # steps of each: training may begin with a loop of its own
+_LOOKED_AT = (1, 2, 3, 8, 64)  # steps of each: training may begin with a loop of its own
+_MOST_READ = 1 << 16     # bytes of a function
+_STEPPERS = (os.sep + "torch" + os.sep, os.sep + "accelerate" + os.sep + "optimizer.py", _LIBRARIES[-1])
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _said = set()
 _steps = {}  # name of an optimizer's step -> how many there were
-_loops_said = []
+_loops_said = {}  # name of an optimizer's step -> the loops, and the line that it is called at
 _loops = {}  # (code, line) -> the lines at which the loops around it begin
 
 
@@ -69,16 +71,30 @@ def say_loops(step_name):
 
 
 def _say_loops(step_name):
-    frame, places = sys._getframe(2), []
+    places, line = _loops_of(sys._getframe(2))
+    said, said_line = _loops_said.get(step_name, (None, line))
+    if line != said_line:
+        places = ""  # two steps in one pass of a loop may be in no loop of their own
+    _loops_said[step_name] = places, None if line != said_line else line
+    if places != (said or ""):
+        _native.property("optimizer.loops." + step_name, places)
+
+
+def _loops_of(frame):
+    """And the line of the program; no loops where a package is in between, which may have loops too."""
+    places, line, passed = [], None, False
     while frame is not None:
         code = frame.f_code
-        if not _is_library(code.co_filename):
-            lines = _loops_around(code, frame.f_lineno)
-            places[:0] = ["%s:%d" % (_short(code.co_filename), line) for line in lines]
+        if _is_library(code.co_filename):
+            passed = passed or not any(part in code.co_filename for part in _STEPPERS)
+        elif passed:
+            return "", line
+        else:
+            line = line or (code, frame.f_lineno)
+            begins = _loops_around(code, frame.f_lineno)
+            places[:0] = ["%s:%d" % (_short(code.co_filename), begin) for begin in begins]
         frame = frame.f_back
-    if places and (step_name, places) not in _loops_said:
-        _loops_said.append((step_name, places))
-        _native.property("optimizer.loops." + step_name, " ".join(places))
+    return " ".join(places), line
 
 
 def _loops_around(code, line):
@@ -86,17 +102,17 @@ def _loops_around(code, line):
     if code.co_name in _COMPREHENSIONS:
         return (line,)
     if (code, line) not in _loops:
-        lines = _lines_of(code.co_filename)
-        _loops[code, line] = _loops_in(lines[max(code.co_firstlineno, 1) - 1:], code, line) if lines else ()
+        first = max(code.co_firstlineno, 1) - 1
+        lines = (_lines_of(code.co_filename) or [])[first:line + 1]
+        _loops[code, line] = _loops_in(lines, first, line) if sum(map(len, lines)) <= _MOST_READ else ()
     return _loops[code, line]
 
 
-def _loops_in(lines, code, line):
-    """`lines` of the file, from the one on that the function begins at."""
-    before = max(code.co_firstlineno, 1) - 1
+def _loops_in(lines, before, line):
+    """`lines` of the file, from the one on that the function begins at to the one behind `line`; so many are before."""
     tokenize = standard("tokenize")
-    texts = iter([text.decode("utf-8", "replace") for text in lines])
     around, statement, begins = [], (0, ""), True  # statements that the present one is in; the present one
+    texts = iter([text.decode("utf-8", "replace") for text in lines])
     for kind, word, (number, _), (end, _), _ in tokenize.generate_tokens(texts.__next__):
         if kind == tokenize.INDENT:
             around.append(statement)

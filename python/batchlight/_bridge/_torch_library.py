@@ -136,9 +136,8 @@ def _compiler():
     raise CannotBuild("there is no C++ compiler here (Debian: apt install g++)")
 
 
-_SEARCHED = ("PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LD_LIBRARY_PATH")
-_NOT_NEEDED = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH",
-               "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")
+_SEARCHED = ("PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
+             "LD_LIBRARY_PATH", "LD_RUN_PATH")
 
 
 def _absolute(path):
@@ -147,12 +146,12 @@ def _absolute(path):
 
 
 def _environment():
-    """The compiler is not part of the program, so it runs outside the recording; and nothing but PyTorch's headers and
-    libraries, by their paths, goes into what it makes."""
-    return {
+    """The compiler is not part of the program, so it runs outside the recording."""
+    environment = {
         key: _absolute(value) if key in _SEARCHED else value for key, value in os.environ.items()
-        if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH") and key not in _NOT_NEEDED
+        if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
         and not key.startswith("BATCHLIGHT_")}
+    return {key: value for key, value in environment.items() if value or key not in _SEARCHED}
 
 
 def _commands(torch, source, path, libraries, headers):

@@ -90,34 +90,47 @@ def _is_training(module):
 
 
 class RootLabels:
-    """Names of the roots of models that live: Net, Net#2. A program may have one for each of thousands of series."""
+    """Names of the roots of models that live: Net, Net#2. A program may have one for each of thousands of series, or
+    make a new one for each. Holds none alive."""
 
-    _REUSED = 8  # numbers: those of models that are gone are given again
+    _FEW = 8  # numbers that are free: the lowest is given again
 
     def __init__(self):
-        self._roots = {}    # name -> weak reference to the root
-        self._taken = {}    # id of such a reference -> it
-        self._highest = {}  # name without a number -> the highest that was given
+        self._given = {}  # (id of a root, name) -> (label, weak reference to it)
+        self._roots = {}  # id of a root -> how many labels it has
+        self._free = {}   # name -> numbers of roots that are gone
+        self._highest = {}
 
-    def free(self, name, module):
-        label, number = name, 1
-        while True:
-            taken = self._roots.get(label)
-            other = taken() if taken is not None else None
-            if other is None or other is module:
-                self._highest[name] = max(number, self._highest.get(name, 0))
-                return label
-            number += 1
-            if number > self._REUSED:
-                number = max(number, self._highest[name] + 1)
-            label = "%s#%d" % (name, number)
+    def of(self, name, module, keeps=True):
+        """The label of a root that is to be called `name`; with `keeps` nobody else gets it while the root lives."""
+        key = id(module), name
+        known = self._given.get(key)
+        if known is not None:
+            return known[0]
+        free = self._free.get(name)
+        if free:
+            number = min(free) if len(free) <= self._FEW else free[-1]
+        else:
+            number = self._highest.get(name, 0) + 1
+        label = name if number == 1 else "%s#%d" % (name, number)
+        if keeps:
+            if free:
+                free.remove(number) if number != free[-1] else free.pop()
+            else:
+                self._highest[name] = number
+            self._given[key] = label, weakref.ref(module, functools.partial(self._forget, key, number))
+            self._roots[key[0]] = self._roots.get(key[0], 0) + 1
+        return label
 
-    def take(self, label, reference):
-        self._taken.pop(id(self._roots.get(label)), None)
-        self._roots[label] = self._taken[id(reference)] = reference
+    def _forget(self, key, number, _):
+        self._given.pop(key, None)
+        left = self._roots.pop(key[0], 1) - 1
+        if left:
+            self._roots[key[0]] = left
+        self._free.setdefault(key[1], []).append(number)
 
-    def has(self, reference):
-        return id(reference) in self._taken
+    def has(self, module):
+        return id(module) in self._roots
 
 
 class ModuleNames:
@@ -166,7 +179,8 @@ class ModuleNames:
         return None
 
     def _is_root(self, reference):
-        return self.labels.has(reference)
+        module = reference() if reference is not None else None
+        return module is not None and self.labels.has(module)
 
     def _name_tree(self, root, frame=None):
         """`frame`: of the program, where the root is called."""
@@ -174,10 +188,8 @@ class ModuleNames:
         children = [child for child in inner._modules.values() if child is not None]
         attribute = attribute_of(frame, root, _unwrapped)
         if attribute is not None:  # of an object that holds the root and others
-            label = self.held.free(attribute, inner) if children else attribute
+            label = self.held.of(attribute, inner) if children else attribute
             self._walk(root, label, label, "", set())
-            if children:
-                self.held.take(label, self.known[id(inner)][2])
             return
         label = _class_name(inner)
         prefix = ""
@@ -189,11 +201,11 @@ class ModuleNames:
             several = beside or self.owners.has_others(root)
             if several:
                 label = variable_of(frame, root, _unwrapped) or label
-            label = self.labels.free(label, inner)
+            label = self.labels.of(label, inner, keeps=bool(children))
             prefix = label + "." if several else ""
+        elif children:
+            self.labels.of(label, inner)  # a root all the same
         self._walk(root, "", label, prefix, set())
-        if children:
-            self.labels.take(label, self.known[id(inner)][2])
 
     def _walk(self, module, path, label, prefix, seen):
         if id(module) in seen:

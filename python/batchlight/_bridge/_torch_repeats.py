@@ -98,6 +98,11 @@ def _has_parameters(module):
     return next(parameters_of(module), None) is not None
 
 
+def _signed(item):
+    """Of a plain type."""
+    return hash(item) if type(item) in (str, bytes) and len(item) > LONG_TEXT else item
+
+
 class Unknown(Exception):
     """What a call is given, or where it is made, is like nothing that can be compared."""
 
@@ -330,7 +335,7 @@ class Window:
             keys = list(dict.keys(items))
             if any(type(key) not in _PLAIN for key in keys):
                 raise Unknown  # would be compared, and kept
-            signature += keys
+            signature += map(_signed, keys)
         signature.append("(")
         for item in held:
             kind = type(item)
@@ -338,7 +343,7 @@ class Window:
                 signature += "tensor", id(item), _version(item)
                 tensors.append(item)
             elif kind in _PLAIN:
-                signature += kind, (hash(item) if kind in (str, bytes) and len(item) > LONG_TEXT else item)
+                signature += kind, _signed(item)
             elif isinstance(item, (tuple, list, dict)):
                 self._sign_items(item, signature, tensors, depth + 1)
             elif isinstance(item, (torch.dtype, torch.device)):

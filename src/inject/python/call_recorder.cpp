@@ -9,6 +9,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/memory/memory_recorder.h"
 #include "inject/python/call_table.h"
+#include "inject/python/made_code.h"
 #include "inject/python/resident_bytes.h"
 #include "inject/rt/lock.h"
 
@@ -335,29 +336,23 @@ bool IsOurs(PyObject* file) {
          std::memcmp(path + bytes, kPackage, sizeof kPackage - 1) == 0;
 }
 
-// What eval() and exec() make has a file of such a name. Code for each line of a program's data
-// would all be kept: beyond so many it is not held, and counts as its callers do.
-bool IsMadeAndTooMany(PyObject* file) {
-  constexpr uint32_t kMostMade = 4096;
-  static std::atomic<uint32_t> made{0};
-  const PyText text(file);
-  const std::string_view name(text.data(), text.size());
-  if (name.empty() || name[0] != '<' || name.substr(0, 8) == "<frozen ") return false;
-  const uint32_t before = made.fetch_add(1, std::memory_order_relaxed);
-  if (before < kMostMade) return false;
+bool IsHeld(PyObject* code, PyObject* file) {
+  const PyText name(file);
+  if (!IsMadeCode({name.data(), name.size()})) return true;
+  const Made made = HoldMadeCode(code);
   const Guard guard;
-  if (before == kMostMade && guard) {
+  if (made == Made::kNowFull && guard) {
     Reason(guard, "python-trace",
            "the program makes code again and again (eval, exec): after 4,096 such functions more "
            "are not counted, and their time is that of their callers");
   }
-  return true;
+  return made == Made::kHeld;
 }
 
 [[gnu::cold, gnu::noinline]] FunctionEntry* MeetFunction(CallTable& table, PyObject* code) {
   const CodeAttribute file(code, "co_filename");
   const bool ours = IsOurs(file.get());
-  FunctionEntry* function = ours || !IsMadeAndTooMany(file.get()) ? table.Add(code) : nullptr;
+  FunctionEntry* function = ours || IsHeld(code, file.get()) ? table.Add(code) : nullptr;
   if (function == nullptr) return nullptr;
   g_py.Py_IncRef(code);
   const CodeAttribute first_line(code, "co_firstlineno");
