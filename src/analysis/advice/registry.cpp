@@ -51,11 +51,13 @@ constexpr RuleGroup kSameTime[] = {
      "gpu-held-back"},
 };
 
+// What one rule tells several times is of different times.
 bool GainSameTime(std::string_view a, std::string_view b) {
-  return std::any_of(std::begin(kSameTime), std::end(kSameTime), [&](const RuleGroup& group) {
-    return std::find(group.begin(), group.end(), a) != group.end() &&
-           std::find(group.begin(), group.end(), b) != group.end();
-  });
+  return a != b &&
+         std::any_of(std::begin(kSameTime), std::end(kSameTime), [&](const RuleGroup& group) {
+           return std::find(group.begin(), group.end(), a) != group.end() &&
+                  std::find(group.begin(), group.end(), b) != group.end();
+         });
 }
 
 }  // namespace

@@ -307,13 +307,14 @@ class Comparer {
       phases_.push_back({member.partial->phases, common_.rows[phases_.size()]});
     }
     result_.waits_by = late_.knows_waits ? WaitsBy::kCollectives : WaitsBy::kNothing;
+    if (members_.size() < 2) return;
+    costs_ = late_.knows_waits ? CostsByCollectives() : CostsByPhases(phases_);
     const bool on_gpu = std::any_of(members_.begin(), members_.end(), [](const Member& member) {
       return !member.partial->kernels.empty();
     });
-    if (late_.knows_waits || on_gpu || members_.size() < 2) return;
+    if (late_.knows_waits || on_gpu) return;
     const std::vector<std::vector<int64_t>> waits = WaitsByPhases(phases_);
     if (waits.empty()) return;
-    const std::vector<CostOfSteps> costs = CostsByPhases(phases_);
     result_.waits_by = WaitsBy::kPhases;
     for (size_t i = 0; i < members_.size(); ++i) {
       Lateness& late = late_.ranks[i];
@@ -321,7 +322,7 @@ class Comparer {
       late.cost_ns = late.lost_ns;
       for (size_t step = 0; step < waits[i].size(); ++step) {
         late.lost_ns[common_.rows[i][step]] = waits[i][step];
-        late.cost_ns[common_.rows[i][step]] = costs[i][step];
+        late.cost_ns[common_.rows[i][step]] = costs_[i][step];
       }
       late.waited_ns = late.lost_ns;
     }
@@ -349,17 +350,15 @@ class Comparer {
 
   void FindJobStraggler() {
     if (members_.size() < 2) return;
-    const std::vector<CostOfSteps> costs =
-        late_.knows_waits ? CostsByCollectives() : CostsByPhases(phases_);
-    const std::optional<LateRank> late = FindLateRank(costs, result_.step_ns);
+    const std::optional<LateRank> late = FindLateRank(costs_, result_.step_ns);
     if (late) return JudgeJobStraggler(ExplainLateRank(phases_, *late));
-    const std::optional<LateRank> seldom = FindMostLateRank(costs, result_.step_ns);
+    const std::optional<LateRank> seldom = FindMostLateRank(costs_, result_.step_ns);
     if (!seldom || result_.waits_by == WaitsBy::kNothing) return;
     double all_ns = 0;
-    for (const CostOfSteps& of_rank : costs) {
+    for (const CostOfSteps& of_rank : costs_) {
       for (const int64_t ns : of_rank) all_ns += double(ns);
     }
-    const double of_rank_ns = seldom->waited_ns * double(costs[seldom->rank].size());
+    const double of_rank_ns = seldom->waited_ns * double(costs_[seldom->rank].size());
     if (of_rank_ns < kMostOfCosts * all_ns) return;
     result_.seldom_late = {.row = seldom->rank,
                            .waited_ns = seldom->waited_ns,
@@ -454,6 +453,7 @@ class Comparer {
   std::vector<const RankCalls*> calls_;
   std::vector<FirstNumbers> first_;
   std::vector<RankPhases> phases_;  // by member
+  std::vector<CostOfSteps> costs_;  // by member
   JobLateness late_;
   JobResult result_;
 };

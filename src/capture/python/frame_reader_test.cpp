@@ -13,13 +13,16 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "capture/loop/clock.h"
 #include "capture/python/code_names.h"
 #include "capture/python/python_log.h"
 #include "capture/python/sampled_process.h"
+#include "format/decode.h"
 
 namespace batchlight::capture {
 namespace {
@@ -221,6 +224,71 @@ TEST(SampledProcess, OneReadThatFailsIsNotItsEnd) {
   while (look() && looks < 1000) ++looks;
   EXPECT_LT(looks, 1000);
   std::filesystem::remove_all(folder);
+}
+
+uint64_t SamplesIn(const std::string& file) {
+  const auto bytes = ReadWholeFile(file);
+  format::ChunkView chunk;
+  if (!bytes.ok() ||
+      !format::ParseChunk(
+          {reinterpret_cast<const uint8_t*>(bytes.value().data()), bytes.value().size()}, &chunk)) {
+    return 0;
+  }
+  uint64_t samples = 0;
+  format::RecordReader reader(chunk);
+  for (format::RecordView view; reader.Next(view);) {
+    if (view.kind != format::RecordKind::kPythonSample) continue;
+    samples += view.As<format::PythonSampleRecord>().samples;
+  }
+  return samples;
+}
+
+// One look for each letter: a thread in a frame of that name, which has no caller; '-': in none.
+// How many of them were believed.
+uint64_t BelievedOf(std::string_view outermost) {
+  Text text;
+  Code code;
+  code.file = code.name = &text;
+  std::vector<Frame> frames(128, Frame{.code = &code});
+  Thread thread;
+  char folder[] = "/tmp/bl_base_XXXXXX";
+  EXPECT_NE(mkdtemp(folder), nullptr);
+  auto live_folder = LiveFolder::Create(std::string(folder) + "/run.batchlight.live", false);
+  auto log = PythonLog::Create(live_folder.value());
+  cpython::ProcessFrames where = OwnFrames(thread);
+  where.tid = static_cast<uint32_t>(gettid());
+  SampledProcess process(where);
+  for (const char name : outermost) {
+    thread.frame = name == '-' ? nullptr : &frames[static_cast<size_t>(name)];
+    CpuLimit limit(ClockNow(CLOCK_THREAD_CPUTIME_ID), 1'000'000'000);
+    EXPECT_TRUE(process.Look(log.value(), limit));
+  }
+  process.Flush(log.value());
+  const uint64_t samples = SamplesIn(std::string(folder) + "/run.batchlight.live/" + kPythonFile);
+  std::filesystem::remove_all(folder);
+  return samples;
+}
+
+TEST(SampledProcess, AStackThatEndsElsewhereIsBelievedWhenTheNextLookFindsTheSameEnd) {
+  EXPECT_EQ(BelievedOf("AAAA"), 4u);
+  EXPECT_EQ(BelievedOf("ABBB"), 3u);
+  EXPECT_EQ(BelievedOf("ABC"), 1u);    // each is of something that had just yielded
+  EXPECT_EQ(BelievedOf("AB-CC"), 3u);  // out of Python everything ends
+}
+
+TEST(SampledProcess, StacksThatOftenEndElsewhereAreAllBelieved) {
+  std::string two, many;
+  for (int i = 0; i < 50; ++i) {
+    two += "AB";
+    many += {static_cast<char>('A' + i), static_cast<char>('A' + i)};
+  }
+  EXPECT_GE(BelievedOf(two), 90u);
+  EXPECT_GE(BelievedOf(many), 90u);
+  EXPECT_GE(BelievedOf("ABCDEFGHIJKLMNOPQRST"), 16u);
+  // Now and then is not often.
+  std::string seldom;
+  for (int i = 0; i < 10; ++i) seldom += "AAAAAAAAAAAAAAAAAAAB";
+  EXPECT_EQ(BelievedOf(seldom), 190u);
 }
 
 // The process runs on while it is read, so a text may grow between two looks at it.

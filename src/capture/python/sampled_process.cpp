@@ -18,8 +18,18 @@ constexpr uint64_t kLongestNs = 1'000'000'000;
 constexpr int kMostReads = 4;
 // Looks that another one may stand for: where a thread moves in all of them, nothing is known.
 constexpr int kMostMoved = 5;
+// A look whose stack ends elsewhere than the one before counts for so many that end there, and from
+// so many on all are believed: four in a row, or about a fifth of all in the long run. What yields
+// is met so in one of 30.
+constexpr int kElsewhere = 4;
+constexpr int kOftenElsewhere = 16;
+constexpr int kMostElsewhere = 24;
 // A page may be away once. A program that became another one by exec is read no more.
 constexpr int kMostFailures = 20;
+
+void CountElsewhere(bool is_elsewhere, int& looks) {
+  looks = is_elsewhere ? std::min(looks + kElsewhere, kMostElsewhere) : std::max(looks - 1, 0);
+}
 
 }  // namespace
 
@@ -119,33 +129,44 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
 
 SampledProcess::Sight SampledProcess::See(PythonThread found, Thread& thread, bool ran) {
   bool runs_python = false;  // the way to the innermost frame breaks off now and then, too
-  bool doubted = false;
+  uint64_t doubted = 0;
   for (int reads = 1;; ++reads) {
     frames_.clear();
     runs_python = runs_python || found.innermost != 0 || found.enters;
     PythonFrame top;
     uint64_t outermost = thread.outermost;
     if (found.innermost != 0 && ReadStack(found, thread, ran, top, outermost)) {
-      const bool is_whole = outermost == thread.outermost || outermost == 0 ||
-                            (reads == kMostReads && (thread.doubted || thread.outermost == 0));
+      const bool is_whole =
+          outermost == thread.outermost || outermost == 0 || thread.elsewhere >= kOftenElsewhere ||
+          (reads == kMostReads && (outermost == thread.doubted || thread.outermost == 0));
       const bool is_known = frames_.empty() || frames_ == thread.frames;
       if (is_whole && (is_known || names_.Name(reader_, frames_, named_))) {
-        thread.innermost = found.innermost;
-        thread.top = top;
-        thread.outermost = outermost;
-        thread.doubted = false;
+        Believe(found, top, outermost, thread);
         return Sight::kSeen;
       }
-      doubted = !is_whole;
+      doubted = is_whole ? 0 : outermost;
     }
     // A thread that did not run is in no Python the next time either: one of autograd that waits.
     if (!ran && found.innermost == 0 && !found.enters) break;
     if (reads == kMostReads || !reader_.ReadAgain(found)) break;
   }
-  thread.doubted = thread.doubted || doubted;
+  if (doubted != 0) {
+    thread.doubted = doubted;
+    CountElsewhere(true, thread.elsewhere);
+  }
   if (runs_python) return Sight::kMoved;
-  thread.outermost = 0;
+  thread.outermost = thread.doubted = 0;
+  CountElsewhere(false, thread.elsewhere);
   return Sight::kNoPython;
+}
+
+void SampledProcess::Believe(const PythonThread& found, const PythonFrame& top, uint64_t outermost,
+                             Thread& thread) {
+  CountElsewhere(outermost != thread.outermost && outermost != 0, thread.elsewhere);
+  thread.innermost = found.innermost;
+  thread.top = top;
+  thread.outermost = outermost;
+  thread.doubted = 0;
 }
 
 bool SampledProcess::ReadStack(const PythonThread& found, const Thread& thread, bool ran,

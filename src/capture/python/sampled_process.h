@@ -45,7 +45,8 @@ class SampledProcess {
     uint64_t innermost = 0;  // of `frames`
     PythonFrame top;
     uint64_t outermost = 0;  // of the last stack that was seen: where it ends; 0: not known
-    bool doubted = false;    // since then a stack ended elsewhere
+    uint64_t doubted = 0;    // where the last stack since then ended; 0: none ended elsewhere
+    int elsewhere = 0;       // grows with looks whose stack ended elsewhere, shrinks with others
     std::vector<PythonFrame> frames;
     std::vector<NamedFrame> named;
     bool lasts = false;
@@ -63,8 +64,11 @@ class SampledProcess {
   // Into frames_, which stays empty where the thread has not moved since the last look, and named_
   // if these are not what they were. What has just yielded or returned has no callers any more and
   // looks like the end of the stack, for as long as the thread has no processor then: a stack that
-  // ends where the one before did is whole; one that ends elsewhere, if the next look finds so too.
+  // ends where the one before did is whole; one that ends elsewhere, if the next look finds the
+  // same end. Where stacks often end elsewhere (greenlets, callbacks from C++), all are believed.
   Sight See(PythonThread found, Thread& thread, bool ran);
+  static void Believe(const PythonThread& found, const PythonFrame& top, uint64_t outermost,
+                      Thread& thread);
   // Also its innermost frame, into `top`, and the outermost, where frames_ does not stay empty.
   bool ReadStack(const PythonThread& found, const Thread& thread, bool ran, PythonFrame& top,
                  uint64_t& outermost);

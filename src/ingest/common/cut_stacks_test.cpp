@@ -61,6 +61,17 @@ TEST_F(CutStacksTest, GetTheCallersThatTheLooksAroundThemAgreeOn) {
   EXPECT_EQ(TextOf(4), "<module> > train > numbers");
 }
 
+TEST_F(CutStacksTest, AreJoinedUpToThreeInARow) {
+  for (const int cut : {3, 4}) {
+    Look({"<module>", "train"}, 100);
+    for (int look = 0; look < cut; ++look) Look({"numbers"});
+    Look({"<module>", "train"});
+  }
+  JoinCutStacks(store_);
+  for (const size_t row : {1, 2, 3}) EXPECT_EQ(TextOf(row), "<module> > train > numbers");
+  for (const size_t row : {6, 7, 8, 9}) EXPECT_EQ(TextOf(row), "numbers");
+}
+
 TEST_F(CutStacksTest, StayWhereTheThreadMayHaveBeenElsewhere) {
   Look({"<module>", "train"});
   Look({"at_exit"}, 5);  // the program had ended

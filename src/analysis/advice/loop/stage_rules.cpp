@@ -307,11 +307,9 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
       findings);
 }
 
-void BetweenEpochs(const RunMeasures& run, Findings* findings) {
-  const Stages stages = FromLoopOn(run);
-  const bool epochs =
-      TotalNs(stages, StageKind::kBetweenEpochs) >= TotalNs(stages, StageKind::kBetweenSteps);
-  const StageKind kind = epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
+namespace {
+
+void JudgeBetween(const RunMeasures& run, StageKind kind, Findings* findings) {
   const Repeated between = RepeatedStage(run, kind);
   if (!CouldComeLessOften(between, kBetweenShare)) return;
   const std::optional<SampledFunction> called = CalledForStage(run, kind);
@@ -337,6 +335,13 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
                ? LessOften(between.times_less, called ? NameIn(*called) + "(...)" : "plot(history)")
                : Patch{}},
       findings);
+}
+
+}  // namespace
+
+void BetweenEpochs(const RunMeasures& run, Findings* findings) {
+  JudgeBetween(run, StageKind::kBetweenEpochs, findings);
+  JudgeBetween(run, StageKind::kBetweenSteps, findings);
 }
 
 namespace {

@@ -1,6 +1,10 @@
 // Rules about what lies beside the steps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "analysis/testing/findings.h"
 
 namespace batchlight {
@@ -254,6 +258,36 @@ std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model) {
 TEST(StageRules, RolloutsBetweenEpochsAreNoPlots) {
   EXPECT_NE(FindRule(FindingsBetweenEpochs(false), "between-epochs"), nullptr);
   EXPECT_EQ(FindRule(FindingsBetweenEpochs(true), "between-epochs"), nullptr);
+}
+
+TEST(StageRules, WhatLiesBetweenEpochsAndBetweenStepsIsJudgedEach) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    build.Phase(thread, Phase::kDataLoaderInit, "DataLoader.__iter__", t, t + kMs / 10);
+    for (int step = 0; step < 20; ++step) {
+      build.Module(thread, "Net", "Net", t, t + 3 * kMs);
+      build.Phase(thread, Phase::kBackward, "backward", t + 3 * kMs, t + 8 * kMs);
+      build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 8 * kMs,
+                  t + 10 * kMs);
+      t += 10 * kMs;
+      if (step != 9) continue;
+      build.Phase(thread, Phase::kValidation, "validate", t, t + 10 * kMs);
+      t += 160 * kMs;
+    }
+    t += 100 * kMs;
+  }
+  const Store store = build.Build();
+  std::vector<std::string_view> stages;
+  const auto overview = BuildOverview(store);
+  for (const Finding& finding : overview.findings) {
+    if (finding.rule != "between-epochs") continue;
+    stages.push_back(finding.evidence[0].name);
+    EXPECT_TRUE(finding.same_time_as.empty());
+  }
+  std::sort(stages.begin(), stages.end());
+  EXPECT_EQ(stages, (std::vector<std::string_view>{"between epochs", "between steps"}));
 }
 
 TEST(StageRules, ARunThatStartsAtOnceHasNothingToSetUp) {
