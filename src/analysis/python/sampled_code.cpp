@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analysis/lines/source_place.h"
 #include "analysis/numbers/time_span.h"
@@ -24,26 +25,7 @@ struct StackSum {
   int64_t ns = 0;
   int64_t cpu_ns = 0;
   int64_t steps_ns = 0;
-  TimeSpan longest{}, longest_in_steps{};
   std::set<ThreadId> threads;
-};
-
-// The longest of several stacks, first of those that matter most.
-class LongestStretch {
- public:
-  void Add(const StackSum& spent, bool innermost) {
-    KeepLonger(spans_[innermost ? 1 : 3], spent.longest);
-    KeepLonger(spans_[innermost ? 0 : 2], spent.longest_in_steps);
-  }
-  TimeSpan Get() const {
-    for (const TimeSpan& span : spans_) {
-      if (span.duration_ns() > 0) return span;
-    }
-    return {};
-  }
-
- private:
-  TimeSpan spans_[4];
 };
 
 using SpansOfThreads = std::map<ThreadId, std::vector<TimeSpan>>;
@@ -71,12 +53,8 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store, const StepSet& 
     sum.ns += samples.end_ns[row] - samples.start_ns[row];
     sum.cpu_ns += samples.cpu_ns[row];
     sum.threads.insert(samples.thread[row]);
-    const TimeSpan span{samples.start_ns[row], samples.end_ns[row]};
-    KeepLonger(sum.longest, span);
     if (const auto own = spans.find(samples.thread[row]); own != spans.end()) {
-      const int64_t inside_ns = NsInside(own->second, span.start_ns, span.end_ns);
-      sum.steps_ns += inside_ns;
-      if (inside_ns == span.duration_ns()) KeepLonger(sum.longest_in_steps, span);
+      sum.steps_ns += NsInside(own->second, samples.start_ns[row], samples.end_ns[row]);
     }
   }
   return sums;
@@ -91,6 +69,60 @@ std::vector<bool> FindRecorders(const Store& store) {
   return recorders;
 }
 
+// The longest stretch of looks one after the other that saw a piece of code, of any thread.
+class LongestStretches {
+ public:
+  LongestStretches(const Store& store, const StepSet& steps, size_t codes)
+      : store_(store), spans_(SteadySpans(steps)), open_(codes), any_(codes), in_steps_(codes) {}
+
+  // codes_of(stack): numbers of the codes on a stack, each once.
+  template <typename CodesOf>
+  void Find(CodesOf&& codes_of) {
+    const PythonSamplesTable& samples = store_.python_samples;
+    std::map<ThreadId, std::vector<uint32_t>> rows;
+    for (uint32_t row = 0; row < samples.size(); ++row) rows[samples.thread[row]].push_back(row);
+    for (auto& [thread, of_thread] : rows) {
+      std::stable_sort(of_thread.begin(), of_thread.end(), [&](uint32_t a, uint32_t b) {
+        return samples.start_ns[a] < samples.start_ns[b];
+      });
+      const auto spans = spans_.find(thread);
+      own_ = spans == spans_.end() ? nullptr : &spans->second;
+      for (const uint32_t row : of_thread) {
+        if (samples.python_stack[row].IsNone()) continue;
+        for (const size_t code : codes_of(samples.python_stack[row])) {
+          TimeSpan& open = open_[code];
+          if (open.end_ns != samples.start_ns[row]) {
+            Close(code);
+            open.start_ns = samples.start_ns[row];
+          }
+          open.end_ns = samples.end_ns[row];
+        }
+      }
+      for (size_t code = 0; code < open_.size(); ++code) Close(code);
+    }
+  }
+
+  // In steps that count, if it was in one without a break.
+  TimeSpan Of(size_t code) const {
+    return in_steps_[code].duration_ns() > 0 ? in_steps_[code] : any_[code];
+  }
+
+ private:
+  void Close(size_t code) {
+    const TimeSpan span = std::exchange(open_[code], {});
+    if (span.duration_ns() <= 0) return;
+    KeepLonger(any_[code], span);
+    if (own_ == nullptr || span.duration_ns() <= in_steps_[code].duration_ns()) return;
+    const bool inside = NsInside(*own_, span.start_ns, span.end_ns) == span.duration_ns();
+    if (inside) in_steps_[code] = span;
+  }
+
+  const Store& store_;
+  const SpansOfThreads spans_;
+  const std::vector<TimeSpan>* own_ = nullptr;  // of the thread
+  std::vector<TimeSpan> open_, any_, in_steps_;
+};
+
 // key_of(row of store.python_frames). The recorder's code has what it takes itself, not what runs
 // within.
 template <typename KeyOfFrame>
@@ -98,11 +130,13 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
   struct Sum {
     SampledCode code;
     std::set<ThreadId> threads;
-    LongestStretch longest;
+    size_t number = 0;
   };
   const PythonStacksTable& stacks = store.python_stacks;
   const std::vector<bool> recorders = FindRecorders(store);
   std::map<CodeKey, Sum> sums;
+  std::map<PythonStackId, std::vector<size_t>> codes_of;  // numbers from 1
+  size_t last = 0;
   std::vector<CodeKey> path;
   for (const auto& [stack, spent] : SumByStack(store, steps)) {
     path.clear();
@@ -118,25 +152,28 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
     own.code.self_cpu_ns += spent.cpu_ns;
     own.code.steps_self_ns += spent.steps_ns;
     own.threads.insert(spent.threads.begin(), spent.threads.end());
-    own.longest.Add(spent, true);
     std::sort(path.begin(), path.end());
     path.erase(std::unique(path.begin(), path.end()), path.end());
+    std::vector<size_t>& numbers = codes_of[stack];
     for (const CodeKey& key : path) {
       Sum& sum = sums[key];
-      sum.longest.Add(spent, false);
+      if (sum.number == 0) sum.number = ++last;
+      numbers.push_back(sum.number);
       SampledCode& code = sum.code;
       code.total_ns += spent.ns;
       code.total_cpu_ns += spent.cpu_ns;
       code.steps_total_ns += spent.steps_ns;
     }
   }
+  LongestStretches longest(store, steps, last + 1);
+  longest.Find([&](PythonStackId stack) -> const std::vector<size_t>& { return codes_of[stack]; });
   std::vector<SampledCode> result;
   for (auto& [key, sum] : sums) {
     sum.code.file = key.file;
     sum.code.function = key.function;
     sum.code.line = key.line;
     sum.code.threads = sum.threads.size();
-    sum.code.longest = sum.longest.Get();
+    sum.code.longest = longest.Of(sum.number);
     result.push_back(sum.code);
   }
   std::sort(result.begin(), result.end(), [&](const SampledCode& a, const SampledCode& b) {

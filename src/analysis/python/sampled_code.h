@@ -24,8 +24,8 @@ struct SampledCode {
   // Wall time within steady steps, of the threads that run them: sums over all of these steps.
   int64_t steps_self_ns = 0;
   int64_t steps_total_ns = 0;
-  // Of looks one after the other that saw it and the same around it; innermost if it ever was, and
-  // in steps that count if so in one.
+  // Of looks one after the other that saw it, whatever it called; in steps that count, if it was in
+  // one without a break.
   TimeSpan longest{};
 };
 

@@ -27,7 +27,7 @@ Cell PerStep(const Row& row, int64_t ns) {
 template <typename Of, typename SpanOf>
 Columns<Of> LongestColumns(SpanOf&& span_of) {
   return {{TimeColumn("longest", "Longest",
-                      "Of looks one after the other that found the same; in steps that count, if "
+                      "Of looks one after the other that saw it; in steps that count, if "
                       "any did"),
            [span_of](const Of& row) { return Cell{span_of(row).duration_ns()}; }},
           {TimeColumn("longest_start", "Longest Start", "Since the start of the session"),

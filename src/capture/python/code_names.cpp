@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "cpython/line_table.h"
 #include "cpython/text_object.h"
@@ -16,10 +17,11 @@ constexpr size_t kMostTableBytes = 1 << 20;
 constexpr size_t kMostHeldBytes = 64 << 20;  // programs that compile for ever start over
 constexpr size_t kBytesEach = 256;           // of a code object or a line, besides what it holds
 
-// A str of the process as UTF-8.
-std::string ReadText(const FrameReader& reader, uint64_t address) {
+// A str of the process as UTF-8; empty where there is none. Nothing: what lay there was given to
+// something else meanwhile.
+std::optional<std::string> ReadText(const FrameReader& reader, uint64_t address) {
   std::vector<uint8_t> copy(reader.layout().compact_data + sizeof(uint64_t));
-  if (address == 0 || !reader.memory().Read(address, copy.data(), copy.size())) return {};
+  if (address == 0 || !reader.memory().Read(address, copy.data(), copy.size())) return "";
   const uint64_t length = std::min<uint64_t>(
       Load<uint64_t>(copy.data(), reader.layout().text_length), cpython::kTextBytes);
   constexpr size_t kMostBytesEach = 4;
@@ -36,7 +38,10 @@ std::string ReadText(const FrameReader& reader, uint64_t address) {
   std::memcpy(copy.data() + reader.layout().text_length, &room, sizeof room);
   char buffer[cpython::kTextBytes];
   const cpython::TextView text = cpython::ReadText(reader.layout(), copy.data(), buffer);
-  return {text.data, text.size};
+  const bool is_ascii = text.data != buffer;
+  const auto is_none = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  if (is_ascii && std::any_of(text.data, text.data + text.size, is_none)) return std::nullopt;
+  return std::string(text.data, text.size);
 }
 
 std::vector<uint8_t> ReadTable(const FrameReader& reader, uint64_t address) {
@@ -60,16 +65,18 @@ CodeNames::Known* CodeNames::Find(const FrameReader& reader, uint64_t address,
   const auto file = Load<uint64_t>(copy, layout.code_file);
   const auto name = Load<uint64_t>(copy, layout.code_name);
   const auto first_line = Load<uint32_t>(copy, layout.code_first_line);
-  Known& known = known_[address];
+  Known& known = known_[address];  // without code where it could not be read
   if (!known.code || known.file != file || known.name != name || known.first_line != first_line) {
+    const std::optional<std::string> file_text = ReadText(reader, file);
+    const std::optional<std::string> name_text = ReadText(reader, name);
+    if (!file_text || !name_text) return nullptr;
     // One stack of many large functions: their lines stay unknown this time.
     const bool has_room = held_bytes_ <= kMostHeldBytes;
     known = {file,
              name,
              first_line,
-             std::make_shared<const PythonCode>(PythonCode{.file = ReadText(reader, file),
-                                                           .function = ReadText(reader, name),
-                                                           .first_line = first_line}),
+             std::make_shared<const PythonCode>(
+                 PythonCode{.file = *file_text, .function = *name_text, .first_line = first_line}),
              has_room ? ReadTable(reader, Load<uint64_t>(copy, layout.code_table))
                       : std::vector<uint8_t>(),
              {}};
