@@ -42,9 +42,8 @@ SpansOfThreads SteadySpans(const StepSet& steps) {
   return spans;
 }
 
-std::map<PythonStackId, StackSum> SumByStack(const Store& store, const StepSet& steps) {
+std::map<PythonStackId, StackSum> SumByStack(const Store& store, const SpansOfThreads& spans) {
   const PythonSamplesTable& samples = store.python_samples;
-  const SpansOfThreads spans = SteadySpans(steps);
   std::map<PythonStackId, StackSum> sums;
   for (size_t row = 0; row < samples.size(); ++row) {
     if (samples.python_stack[row].IsNone()) continue;
@@ -72,8 +71,8 @@ std::vector<bool> FindRecorders(const Store& store) {
 // The longest stretch of looks one after the other that saw a piece of code, of any thread.
 class LongestStretches {
  public:
-  LongestStretches(const Store& store, const StepSet& steps, size_t codes)
-      : store_(store), spans_(SteadySpans(steps)), open_(codes), any_(codes), in_steps_(codes) {}
+  LongestStretches(const Store& store, const SpansOfThreads& steady, size_t codes)
+      : store_(store), steady_(steady), open_(codes), any_(codes), in_steps_(codes) {}
 
   // codes_of(stack): numbers of the codes on a stack, each once.
   template <typename CodesOf>
@@ -85,8 +84,8 @@ class LongestStretches {
       std::stable_sort(of_thread.begin(), of_thread.end(), [&](uint32_t a, uint32_t b) {
         return samples.start_ns[a] < samples.start_ns[b];
       });
-      const auto spans = spans_.find(thread);
-      own_ = spans == spans_.end() ? nullptr : &spans->second;
+      const auto spans = steady_.find(thread);
+      own_ = spans == steady_.end() ? nullptr : &spans->second;
       for (const uint32_t row : of_thread) {
         if (samples.python_stack[row].IsNone()) continue;
         for (const size_t code : codes_of(samples.python_stack[row])) {
@@ -118,7 +117,7 @@ class LongestStretches {
   }
 
   const Store& store_;
-  const SpansOfThreads spans_;
+  const SpansOfThreads& steady_;
   const std::vector<TimeSpan>* own_ = nullptr;  // of the thread
   std::vector<TimeSpan> open_, any_, in_steps_;
 };
@@ -134,11 +133,12 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
   };
   const PythonStacksTable& stacks = store.python_stacks;
   const std::vector<bool> recorders = FindRecorders(store);
+  const SpansOfThreads steady = SteadySpans(steps);
   std::map<CodeKey, Sum> sums;
   std::map<PythonStackId, std::vector<size_t>> codes_of;  // numbers from 1
   size_t last = 0;
   std::vector<CodeKey> path;
-  for (const auto& [stack, spent] : SumByStack(store, steps)) {
+  for (const auto& [stack, spent] : SumByStack(store, steady)) {
     path.clear();
     for (PythonStackId at = stack; !at.IsNone(); at = stacks.parent[at.row()]) {
       const PythonFrameId frame = stacks.frame[at.row()];
@@ -165,7 +165,7 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
       code.steps_total_ns += spent.steps_ns;
     }
   }
-  LongestStretches longest(store, steps, last + 1);
+  LongestStretches longest(store, steady, last + 1);
   longest.Find([&](PythonStackId stack) -> const std::vector<size_t>& { return codes_of[stack]; });
   std::vector<SampledCode> result;
   for (auto& [key, sum] : sums) {

@@ -378,15 +378,17 @@ bool LiveFolder::HoldsOnlyOpenFiles() const {
 
 // The files that say so last: who goes on with what is left of it knows it by them.
 Status LiveFolder::Remove() const {
-  std::vector<std::string> names = folder_.Names();
-  std::erase_if(names, [&](const std::string& name) {
-    return !IsRecordersName(name) || BeginningOf(folder_, name) == Beginning::kOther;
-  });
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-    return BeginningOf(folder_, name) == Beginning::kBlank;
-  });
+  std::vector<std::string> blank, written;
+  for (const std::string& name : folder_.Names()) {
+    if (!IsRecordersName(name)) continue;
+    const Beginning beginning = BeginningOf(folder_, name);
+    if (beginning == Beginning::kBlank) blank.push_back(name);
+    if (beginning == Beginning::kRecorders) written.push_back(name);
+  }
   if (IsRecordersFolder(folder_)) {
-    for (const std::string& name : names) folder_.Remove(name);
+    for (const auto* names : {&blank, &written}) {
+      for (const std::string& name : *names) folder_.Remove(name);
+    }
   }
   // Not a folder that stands there by now in place of ours.
   if (!IsStillThere()) return {};

@@ -11,6 +11,16 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
+// In /home/u/train.py, called by nobody: a frame, and a stack of it alone.
+void AddFunction(StoreBuilder& build, const char* function, uint32_t line) {
+  build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                      .function = build.Text(function),
+                                      .first_line = 1,
+                                      .line = line});
+  build.store().python_stacks.Append(
+      {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
+}
+
 // A quarter of the steps hold 20 ms in `draw`, for `busy_ns` of which it had a processor; of 4 ms
 // of other work in each step for `works_ns`.
 std::vector<Finding> FindingsOfDrawing(int64_t busy_ns, int64_t works_ns = 4 * kMs) {
@@ -61,14 +71,7 @@ TEST(LoopRules, WhatSomeStepsDoForLongIsNamed) {
 // A request for each step's metrics: 5 ms of operators, 5 ms in which the loop sleeps.
 TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
   StoreBuilder build;
-  for (const char* function : {"train", "send"}) {
-    build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
-                                        .function = build.Text(function),
-                                        .first_line = 1,
-                                        .line = 9});
-    build.store().python_stacks.Append(
-        {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
-  }
+  for (const char* function : {"train", "send"}) AddFunction(build, function, 9);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0; i < 40; ++i) {
     const int64_t at = i * 10 * kMs;
@@ -94,14 +97,7 @@ TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
 TEST(LoopRules, ALoopOverValuesIsToldWithItsPython) {
   for (const bool in_one_function : {true, false}) {
     StoreBuilder build;
-    for (const char* function : {"train", "update"}) {
-      build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
-                                          .function = build.Text(function),
-                                          .first_line = 1,
-                                          .line = 9});
-      build.store().python_stacks.Append(
-          {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
-    }
+    for (const char* function : {"train", "update"}) AddFunction(build, function, 9);
     const ThreadId thread = build.Thread(build.Process(7, "train.py"));
     const auto sample = [&](size_t stack, int64_t from_ns, int64_t to_ns) {
       build.store().python_samples.Append({.start_ns = from_ns,
@@ -141,12 +137,7 @@ TEST(LoopRules, ALoopOverValuesIsToldWithItsPython) {
 TEST(LoopRules, WhoHadTheLockIsNamed) {
   StoreBuilder build;
   for (const char* function : {"train", "send", "log"}) {
-    build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
-                                        .function = build.Text(function),
-                                        .first_line = 1,
-                                        .line = uint32_t(*function)});
-    build.store().python_stacks.Append(
-        {.frame = PythonFrameId::At(build.store().python_frames.size() - 1)});
+    AddFunction(build, function, uint32_t(*function));
   }
   const ProcessId process = build.Process(7, "train.py");
   const ThreadId thread = build.Thread(process), logger = build.Thread(process);
