@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "timeline/answers/put_bytes.h"
+#include "timeline/answers/sampled_calls.h"
 
 namespace batchlight::timeline {
 namespace {
 
 constexpr uint32_t kEventsMagic = 0x45544c42;  // "BLTE"
-constexpr uint32_t kEventsVersion = 1;
+constexpr uint32_t kEventsVersion = 2;
 
 void PutVarint(std::string& bytes, uint64_t value) {
   for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
@@ -32,7 +33,7 @@ Places PlacesIn(const Events& events, const EventRow& row, const Stretch& stretc
 class Encoder {
  public:
   Encoder(const Timeline& timeline, const Stretch& stretch)
-      : timeline_(timeline), stretch_(stretch), known_(timeline.names().size()) {}
+      : timeline_(timeline), stretch_(stretch), calls_(timeline), known_(timeline.names().size()) {}
 
   EventBytes Encode() {
     for (uint32_t id = 0; id < timeline_.tracks().size(); ++id) AddTrack(id);
@@ -42,14 +43,13 @@ class Encoder {
     Put(out.bytes, rows_);
     Put(out.bytes, events_);
     out.bytes += heads_;
-    for (const std::string& column : columns_) {
-      Put(out.bytes, static_cast<uint32_t>(column.size()));
-      out.bytes += column;
-    }
+    for (const std::string& column : columns_) PutColumn(out.bytes, column);
     Put(out.bytes, static_cast<uint32_t>(open_.size()));
     for (const uint32_t place : open_) Put(out.bytes, place);
     Put(out.bytes, counters_);
     out.bytes += samples_;
+    Put(out.bytes, sampled_);
+    for (const std::string& column : sampled_columns_) PutColumn(out.bytes, column);
     for (uint32_t name = 0; name < known_.size(); ++name) {
       if (known_[name]) out.names.push_back(name);
     }
@@ -57,6 +57,11 @@ class Encoder {
   }
 
  private:
+  static void PutColumn(std::string& bytes, const std::string& column) {
+    Put(bytes, static_cast<uint32_t>(column.size()));
+    bytes += column;
+  }
+
   void AddTrack(uint32_t id) {
     const Track& track = timeline_.tracks()[id];
     for (uint32_t row = 0; row < track.rows.size(); ++row) AddRow(id, row, track.rows[row]);
@@ -86,11 +91,26 @@ class Encoder {
       PutVarint(columns_[3], ZigZag(int64_t{name} - name_before));
       if (events.IsOpen(ref)) open_.push_back(events_);
       if (name < known_.size()) known_[name] = true;
+      if (IsSampled(timeline_.tracks()[track].kind)) AddSampled({track, row_number}, ref);
       time_ns = end_ns;
       ref_before = ref;
       name_before = name;
       ++events_;
     }
+  }
+
+  void AddSampled(const EventPlace& place, uint32_t ref) {
+    const SampledCall call = calls_.Of(place, ref);
+    if (call.looks == 0) return;
+    constexpr int64_t kUsNs = 1000;
+    ++sampled_;
+    PutVarint(sampled_columns_[0], ZigZag(int64_t{ref} - sampled_before_ - 1));
+    PutVarint(sampled_columns_[1], call.looks);
+    PutVarint(sampled_columns_[2], static_cast<uint64_t>(call.apart_ns / kUsNs));
+    PutVarint(sampled_columns_[3], call.line);
+    PutVarint(sampled_columns_[4], static_cast<uint64_t>(call.line_ns / kUsNs));
+    PutVarint(sampled_columns_[5], call.steps);
+    sampled_before_ = ref;
   }
 
   void AddCounter(uint32_t track, uint32_t row_number, const CounterRow& row) {
@@ -110,6 +130,7 @@ class Encoder {
 
   const Timeline& timeline_;
   const Stretch stretch_;
+  const SampledCalls calls_;
   std::vector<bool> known_;  // by name
   uint32_t rows_ = 0;
   uint32_t events_ = 0;
@@ -118,6 +139,9 @@ class Encoder {
   std::string columns_[4];
   std::vector<uint32_t> open_;
   std::string samples_;
+  uint32_t sampled_ = 0;
+  int64_t sampled_before_ = -1;
+  std::string sampled_columns_[6];
 };
 
 // So many steps that count, with the longest in their middle where it is unusually long; else from

@@ -20,7 +20,7 @@ class Decoder {
 
   std::string Text() {
     EXPECT_EQ(Take(), 0x45544c42u);
-    EXPECT_EQ(Take(), 1u);
+    EXPECT_EQ(Take(), 2u);
     const uint32_t rows = Take();
     const uint32_t events = Take();
     const size_t heads = at_;
@@ -30,6 +30,8 @@ class Decoder {
     std::vector<bool> open(events);
     for (uint32_t left = Take(); left > 0; --left) open.at(Take()) = true;
     EXPECT_EQ(Take(), 0u);  // counters
+    EXPECT_EQ(Take(), 0u);  // sampled calls
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(Take(), 0u);
     EXPECT_EQ(at_, bytes_.size());
     std::string text;
     at_ = heads;

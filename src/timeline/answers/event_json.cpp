@@ -4,7 +4,7 @@
 #include "analysis/steps/step_lookup.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/run_json.h"
-#include "timeline/answers/sampled_lines.h"
+#include "timeline/answers/sampled_calls.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -108,23 +108,16 @@ class FieldWriter {
   json fields_ = json::array();
 };
 
-json NumberField(const char* key, const char* label, const char* help, int64_t value,
-                 const char* unit) {
-  return {{"key", key},     {"label", label}, {"help", help}, {"text", std::to_string(value)},
-          {"value", value}, {"unit", unit}};
-}
-
-// How well a sampled call is known. A function is in one line after the other, each time in others.
-void AddSamples(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& fields) {
-  const SampledCall call = SamplesOf(timeline, place, ref);
-  if (call.looks == 0) return;
-  fields.push_back(NumberField("looks", "looks that saw it", "", int64_t(call.looks), ""));
-  fields.push_back(NumberField("apart_ns", "from look to look",
-                               "it begins and ends between two of them", call.apart_ns, "ns"));
-  if (call.line == 0) return;
-  fields.push_back(
-      NumberField("line", "mostly in line", "with what it calls there", call.line, ""));
-  fields.push_back(NumberField("line_ns", "time in that line", "", call.line_ns, "ns"));
+// How well a sampled call is known; null: it is none, or nobody knows.
+json SampledJson(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
+  if (place.track == kNoRef || !IsSampled(timeline.tracks()[place.track].kind)) return nullptr;
+  const SampledCall call = SampledCalls(timeline).Of(place, ref);
+  if (call.looks == 0) return nullptr;
+  return {{"looks", call.looks},
+          {"apart", call.apart_ns},
+          {"line", call.line},
+          {"line_ns", call.line_ns},
+          {"steps", call.steps}};
 }
 
 json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {
@@ -246,9 +239,7 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["open"] = events.IsOpen(ref);
   out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
-  if (place.track != kNoRef && timeline.tracks()[place.track].kind == TrackKind::kPython) {
-    AddSamples(timeline, place, ref, out["fields"]);
-  }
+  out["sampled"] = SampledJson(timeline, place, ref);
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);
   out["links"] = LinksOf(timeline, links, ref);

@@ -41,11 +41,11 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichMostOfItLies) {
   ASSERT_NE(track, timeline->tracks().end());
   const nlohmann::json nap = EventDetails(*timeline, links, track->rows[0].refs()[0]);
   EXPECT_NEAR(nap["from"].get<double>(), 485 * kMs, 0.1 * kMs);  // between two looks
-  EXPECT_EQ(nap["fields"][0]["value"], 4);
-  EXPECT_EQ(nap["fields"][2]["value"], 8);
+  const nlohmann::json& sampled = nap["sampled"];
+  EXPECT_EQ(sampled["looks"], 4);
+  EXPECT_EQ(sampled["line"], 8);
   // In that line all the time, which is not more than there is.
-  EXPECT_EQ(nap["fields"][3]["key"], "line_ns");
-  EXPECT_EQ(nap["fields"][3]["value"], nap["to"].get<int64_t>() - nap["from"].get<int64_t>());
+  EXPECT_EQ(sampled["line_ns"], nap["to"].get<int64_t>() - nap["from"].get<int64_t>());
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
 }
 

@@ -2,7 +2,7 @@
 // page.
 
 // Tracks whose events are calls: one may lie within another of its name.
-const kNesting: ReadonlySet<string> = new Set(["thread", "imports", "python", "ranges"]);
+const kNesting: ReadonlySet<string> = new Set(["thread", "imports", "python", "native", "ranges"]);
 
 export function nests(kind: string): boolean {
   return kNesting.has(kind);

@@ -1,9 +1,17 @@
 // The events of a static page (docs/design/0016-timeline.md, "The static page").
 import {rowKey} from "./answer";
+import type {SampledCall} from "./protocol";
 import type {RowEvents} from "./view_query";
+
+// Calls that samples found, column-wise.
+export interface PageSampled {
+  ref: Uint32Array;
+  columns: Record<keyof SampledCall, Float64Array>;
+}
 
 export interface PageEvents {
   rows: Map<string, RowEvents>;
+  sampled?: PageSampled;
   counters: Map < string, {
     time: Float64Array;
     value: Float64Array
@@ -14,11 +22,11 @@ export interface PageEvents {
 const kMagic = 0x45544c42;
 const kHeader = 16;
 const kRowBytes = 16;
+const kUsNs = 1000;
 
 // Little-endian base 128. A number may take more than 32 bits, so sums and not shifts.
 class Numbers {
-  constructor(
-    private readonly bytes: Uint8Array, private at: number, private readonly end: number) {}
+  constructor(private readonly bytes: Uint8Array, private at: number, readonly end: number) {}
 
   next(): number {
     let value = 0;
@@ -44,9 +52,9 @@ export function decodePageEvents(bytes: Uint8Array): PageEvents {
   const [rowCount, count] = [view.getUint32(8, true), view.getUint32(12, true)];
   let at = kHeader + kRowBytes * rowCount;
   const column = (): Numbers => {
-    const begin = at + 4;
-    at = begin + view.getUint32(at, true);
-    return new Numbers(bytes, begin, at);
+    const numbers = new Numbers(bytes, at + 4, at + 4 + view.getUint32(at, true));
+    at = numbers.end;
+    return numbers;
   };
   const [starts, lengths, refs, names] = [column(), column(), column(), column()];
   const all = {
@@ -72,7 +80,23 @@ export function decodePageEvents(bytes: Uint8Array): PageEvents {
     firsts.push([first, part]);
   }
   at = addOpen(view, at, firsts);
-  return {rows, counters: counters(view, at)};
+  const found: PageEvents["counters"] = new Map();
+  at = addCounters(view, at, found);
+  const sampled = view.getUint32(at, true);
+  at += 4;
+  return {rows, counters: found, sampled: sampledCalls(sampled, column)};
+}
+
+function sampledCalls(count: number, column: () => Numbers): PageSampled {
+  const refs = column();
+  const ref = new Uint32Array(count);
+  for (let i = 0, before = -1; i < count; ++i) ref[i] = before = before + 1 + refs.nextSigned();
+  const values = (unit = 1): Float64Array => {
+    const numbers = column();
+    return Float64Array.from({length: count}, () => unit * numbers.next());
+  };
+  const [looks, apart, line] = [values(), values(kUsNs), values()];
+  return {ref, columns: {looks, apart, line, line_ns: values(kUsNs), steps: values()}};
 }
 
 type Columns = Omit<RowEvents, "open">;
@@ -99,8 +123,7 @@ function addOpen(
   return at + 4 + 4 * count;
 }
 
-function counters(view: DataView, begin: number): PageEvents["counters"] {
-  const found: PageEvents["counters"] = new Map();
+function addCounters(view: DataView, begin: number, found: PageEvents["counters"]): number {
   let at = begin + 4;
   for (let left = view.getUint32(begin, true); left > 0; --left) {
     const [track, row, count] = [0, 4, 8].map((offset) => view.getUint32(at + offset, true));
@@ -113,5 +136,5 @@ function counters(view: DataView, begin: number): PageEvents["counters"] {
     }
     found.set(rowKey(track, row), {time, value});
   }
-  return found;
+  return at;
 }

@@ -311,6 +311,27 @@ export class PageSearch {
     return {times: refs.map((ref) => found.get(ref)!)};
   }
 
+  // Whether it had no end when the recording ended.
+  isOpen({track, depth, ref}: EventRef): boolean {
+    const row = this.byPlace.get(rowKey(track!, depth));
+    return row !== undefined && row.open.has(row.ref.indexOf(ref));
+  }
+
+  // What the row below holds within the event. undefined: a part of it is not in the file.
+  children({track, depth, from, to}: EventRef): EventAnswer["children"] {
+    const {static: held} = this.run;
+    if (held && held.left_out > 0 && (from < held.from || to > held.to)) return undefined;
+    const below = this.byPlace.get(rowKey(track!, depth + 1));
+    let [count, busy] = [0, 0];
+    for (let i = below ? firstTouching(below, from) : 0;
+         below && i < below.start.length && below.start[i] < to; ++i) {
+      if (below.start[i] < from) continue;
+      ++count;
+      busy += Math.min(to, below.end[i]) - below.start[i];
+    }
+    return {count, busy, self: to - from - busy};
+  }
+
   // The events around one, in the rows above it; outermost last.
   parents(event: EventRef): EventAnswer["parents"] {
     return this.places.filter(({track, depth}) => track === event.track && depth < event.depth)
@@ -334,7 +355,7 @@ export class PageSearch {
       ++found.count;
       found.total += timeOf(place, i, open);
       found.lengths += other;
-      if (other > length) ++found.rank;
+      if (other > length || (other === length && row.ref[i] < event.ref)) ++found.rank;
       if (other > found.longest) [found.longest, found.longest_ref] = [other, row.ref[i]];
     });
     return found;

@@ -6,7 +6,7 @@ import type {Samples} from "./items";
 import {higher, lower} from "./items";
 import type {PageEvents} from "./page_events";
 import {PageSearch} from "./page_search";
-import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
+import type {EventAnswer, NamesAnswer, RunAnswer, SampledCall, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
 import {stepOf, stepsOf} from "./steps";
@@ -109,14 +109,23 @@ export class PageSource implements Source {
       ...found,
       row: ref - (of?.first_ref ?? 0),
       title: of?.title ?? "",
-      open: false,
+      open: this.search.isOpen(found),
       step,
       fields: [],
       parents: this.search.parents(found),
+      children: this.search.children(found),
       links: [],
+      sampled: sampledOf(this.events, ref),
       same_name: this.search.sameName(found),
     };
   }
+}
+
+function sampledOf({sampled}: PageEvents, ref: number): SampledCall|null {
+  const i = sampled?.ref.indexOf(ref) ?? -1;
+  if (!sampled || i < 0) return null;
+  const {looks, apart, line, line_ns, steps} = sampled.columns;
+  return {looks: looks[i], apart: apart[i], line: line[i], line_ns: line_ns[i], steps: steps[i]};
 }
 
 export function tableOf(run: RunAnswer, ref: number): TableInfo|undefined {

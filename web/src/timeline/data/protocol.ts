@@ -137,6 +137,15 @@ export interface EventField {
   help?: string;
 }
 
+// How well a call is known that samples found.
+export interface SampledCall {
+  looks: number;    // that saw it
+  apart: number;    // ns from one to the next
+  line: number;     // that it was mostly in; 0: not known
+  line_ns: number;  // of it
+  steps: number;    // in which looks saw it; 0: it tells nothing of calls
+}
+
 export interface EventAnswer extends EventRef {
   row: number;
   title: string;
@@ -146,6 +155,7 @@ export interface EventAnswer extends EventRef {
   parents: Omit<EventRef, "track"|"depth">[];
   children?: {count: number; busy: number; self: number};
   links: LinkedEvent[];
+  sampled?: SampledCall|null;
   same_name?: {
     count: number; total: number;  // a call within another of its name is part of that one's time
     lengths: number;               // of all of them

@@ -88,11 +88,6 @@ export function stepOf(
   return within > half ? middle : stepAt(steps, from);
 }
 
-// How many steps a stretch of time touches.
-export function stepsTouched(steps: StepsInfo|undefined, {from, to}: Span): number {
-  return steps ? Math.max(0, firstEnding(steps.from, to - 1) - firstEnding(steps.to, from)) : 0;
-}
-
 // When an event begins in its step.
 export function startInStep(event: number, step: number, time: (ns: number) => string): string {
   return event < step ? `${time(step - event)} before its start`

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RunAnswer} from "./protocol";
-import {searchedStep, stepOf, startInStep, stepsTouched, typicalSteps} from "./steps";
+import {searchedStep, stepOf, startInStep, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -52,14 +52,6 @@ test("idle time and sampled calls are of the step in which most of them lies", (
   assert.equal(stepOf(runOf([10, 10, 10, 10]).steps[0], {from: 8, to: 32}, "python"), 0);
   assert.equal(stepOf(steps, {from: 60, to: 70}, "idle"), -1);
   assert.equal(stepOf(undefined, gap, "idle"), -1);
-});
-
-test("what touches several steps is told how many", () => {
-  const [steps] = runOf([10, 30, 10]).steps;
-  assert.equal(stepsTouched(steps, {from: 2, to: 10}), 1);
-  assert.equal(stepsTouched(steps, {from: 9, to: 41}), 3);
-  assert.equal(stepsTouched(steps, {from: 60, to: 70}), 0);
-  assert.equal(stepsTouched(undefined, {from: 2, to: 10}), 0);
 });
 
 test("where an event begins is told by its step", () => {

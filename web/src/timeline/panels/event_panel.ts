@@ -3,7 +3,7 @@ import {h, longName} from "../../dom";
 import {bytes, count, nthLongest, percent, plural, time} from "../../format";
 import type {EventAnswer, EventField, Ref} from "../data/protocol";
 import {isWaitForData, waitFor} from "../data/loader_workers";
-import {startInStep, stepTitle, stepsOf, stepsTouched} from "../data/steps";
+import {startInStep, stepTitle} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
@@ -153,14 +153,7 @@ export class EventPanel {
         "inside", `${plural(inside, "event")}, own time ${time(self)} (${percent(self, length)})`
       ]);
     }
-    const track = run.info.tracks.find(({id}) => id === event.track);
-    const touched =
-      track?.kind === "python" ? stepsTouched(stepsOf(run.info, track.group), event) : 0;
-    if (touched > 1)
-      rows.push([
-        "calls",
-        `in ${count(touched)} steps: samples cannot tell calls apart between which nobody looked`
-      ]);
+    rows.push(...sampledRows(event));
     const same = event.same_name;
     if (same && same.count > 1) {
       rows.push([
@@ -242,6 +235,24 @@ export class EventPanel {
 
 function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
   return stepTitle(run, ref, name) ?? (name || title);
+}
+
+// How well a call is known that samples found.
+function sampledRows({sampled}: EventAnswer): [string, string][] {
+  if (!sampled) return [];
+  const {looks, apart, line, line_ns, steps} = sampled;
+  const rows: [string, string][] = [
+    ["looks that saw it", count(looks)],
+    ["from look to look", `${time(apart)}; it begins and ends between two`]
+  ];
+  if (line > 0) rows.push(["mostly in line", `${line}, with what it calls there ${time(line_ns)}`]);
+  if (steps > 1)
+    rows.push([
+      "calls",
+      `looks saw it in ${
+        count(steps)} steps: one call through all of them, or several between which nobody looked`
+    ]);
+  return rows;
 }
 
 function fieldText({text, value, unit}: EventField): string {

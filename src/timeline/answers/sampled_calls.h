@@ -1,0 +1,42 @@
+// How well a sampled function is known: how many looks saw it, and where it was then.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "timeline/index/timeline.h"
+
+namespace batchlight::timeline {
+
+// Times are whole microseconds: no look is sharper.
+struct SampledCall {
+  uint64_t looks = 0;    // that saw it
+  int64_t apart_ns = 0;  // from one to the next, mean
+  uint32_t line = 0;     // that it was in for most of it, itself or calling others; 0: not known
+  int64_t line_ns = 0;   // of it
+  // In which looks saw it, of the process's own. 0 where that tells nothing of calls: one look saw
+  // it outside of all steps, so that it holds the loop, as the program itself always does.
+  uint32_t steps = 0;
+};
+
+// Whether events of this kind of track are what samples found.
+constexpr bool IsSampled(TrackKind kind) {
+  return kind == TrackKind::kPython || kind == TrackKind::kNative;
+}
+
+// Answers for the events of sampled tracks.
+class SampledCalls {
+ public:
+  explicit SampledCalls(const Timeline& timeline);  // must outlive this
+
+  // `place` is the event's.
+  SampledCall Of(const EventPlace& place, uint32_t ref) const;
+
+ private:
+  const Timeline& timeline_;
+  // How many frames are on each stack.
+  std::vector<uint32_t> python_depth_;
+  std::vector<uint32_t> native_depth_;
+};
+
+}  // namespace batchlight::timeline
