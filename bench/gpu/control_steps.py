@@ -33,6 +33,10 @@ MODES = {  # None: without the profiler
     "again": None,
     "marks": ("-t", "nvtx", "--pytorch", "none", "--python-sampling", "false"),
     "unsampled": ("--python-sampling", "false"),
+    "cuda": ("--pytorch", "none"),
+    "pytorch": ("-t", "nvtx"),
+    "operators": ("--pytorch", "autograd-nvtx"),
+    "modules": ("--pytorch", "functions-trace"),
     "stalls": ("--stalls",),
     "metrics": ("--gpu-metrics-devices", "all"),
 }

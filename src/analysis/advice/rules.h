@@ -103,6 +103,9 @@ bool HasSmallGrid(const KernelRow& kernel);
 bool IsCompiled(const RunMeasures& run);
 // " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
 std::string CodeOfStage(const RunMeasures& run, StageKind kind);
+// What to do first with that code, by what is known of it (code_hints.h), with a blank behind it;
+// "".
+std::string HintOfStage(const RunMeasures& run, StageKind kind);
 // A DataLoader that starts worker processes: its iterator, and what its first batch takes beyond a
 // usual one.
 struct WorkerStart {

@@ -69,6 +69,7 @@ void Sort(std::vector<SampledFunction>& functions) {
 }
 
 struct LineTime {
+  StringId text;
   int64_t ns = 0;
   TimeSpan open{}, longest{};  // of looks one after the other
 
@@ -91,6 +92,8 @@ std::vector<SampledFunction> SumsOf(const LinesOfFunctions& lines) {
       if (time.ns <= most_ns) continue;
       most_ns = time.ns;
       function.line = line;
+      function.text = time.text;
+      function.line_ns = time.ns;
       function.longest = time.longest;
     }
     functions.push_back(function);
@@ -163,7 +166,10 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
                        LinesOfFunctions& to) {
     if (frame.IsNone()) return;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line].Add(ns, span);
+    LineTime& line =
+        to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line];
+    line.text = place.text;
+    line.Add(ns, span);
   };
   VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns, TimeSpan span) {
     if (lines_.Of(stack).imports) return;
@@ -331,6 +337,7 @@ std::vector<SampledFunction> SumOf(const std::vector<SampledTime>& times,
       if (added) continue;
       place->second.ns += function.ns;
       if (place->second.line == function.line) {
+        place->second.line_ns += function.line_ns;
         KeepLonger(place->second.longest, function.longest);
       }
     }

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/code_hints.h"
 #include "analysis/advice/loading/loader_workers.h"
 #include "analysis/advice/loading/waited_for.h"
-#include "analysis/advice/package_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
@@ -186,7 +186,7 @@ struct LoadingCode {
   std::string first;   // "`__getitem__` (data.py:31)"; "": not known
   std::string names;   // up to three
   std::string called;  // "`ZipExtFile._read1` of zipfile"; "": nothing of packages
-  PackageHint hint;
+  CodeHint hint;
 
   // " Most of it is in `__getitem__` (data.py:31)."
   std::string Sentence(bool single) const {

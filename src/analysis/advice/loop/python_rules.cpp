@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/package_hints.h"
+#include "analysis/advice/code_hints.h"
 #include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/advice/sampled_callers.h"
@@ -438,8 +438,9 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
            "Averages of weights, clipping, metrics or statistics that loop over parameters, rows "
            "or values pay for each small operator; one call for all of them costs as much as a "
            "few.",
-       .action = TakesValues(loose) ? std::string(kWholeTensor) + " " + kAllTensors
-                                    : std::string(kAllTensors) + " " + kWholeTensor,
+       .action = HintFor(*run.store, loose.functions).text +
+                 (TakesValues(loose) ? std::string(kWholeTensor) + " " + kAllTensors
+                                     : std::string(kAllTensors) + " " + kWholeTensor),
        .gain_ns = operators_ns * kLooseGain + python_ns * kOwnPythonGain,
        .uncertainty_ns = operators_ns * kLooseUncertainty + python_ns * kOwnPythonUncertainty,
        .evidence = EvidenceOf(loose.operators, "operator"),
@@ -483,7 +484,8 @@ void WorkBesideTheModel(const RunMeasures& run, Findings* findings) {
                TimeOf(work_ns) + " of a step (" + share + "): " + texts + ", most in " + names +
                ".",
        .why = "The model waits meanwhile, and does not learn by it.",
-       .action = "Compute what is the same in every step (weights to draw by, tables, masks) once, "
+       .action = HintFor(*run.store, loose.functions).text +
+                 "Compute what is the same in every step (weights to draw by, tables, masks) once, "
                  "before the loop; draw and prepare for many steps at once or in the DataLoader's "
                  "workers; sum up metrics by less, or every N steps.",
        .gain_ns = work_ns * kBesideGain,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/code_hints.h"
 #include "analysis/advice/rules.h"
 
 namespace batchlight::advice {
@@ -67,6 +68,7 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
                                               "masked_fill, index_copy), without asking for a "
                                               "number. "
                                             : "") +
+                 HintFor(*run.store, hot.function).text +
                  "Do it with operators on whole tensors, write rows into one tensor that is kept, "
                  "keep the result where it is the same every time, or do it every N steps.",
        .gain_ns = time.gain_ns,

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/code_hints.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
@@ -251,17 +252,26 @@ std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind 
 
 }  // namespace
 
-std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
+// What samples saw of the loop's thread in the stage.
+static SampledTime SamplesOfStage(const RunMeasures& run, StageKind kind) {
   const ProcessStages* stages = run.stages.Main();
   const ProcessSteps* main = run.steps.Main();
-  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
+  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return {};
   const CodeSamples samples(*run.store);
-  if (samples.empty()) return "";
-  const SampledTime time = samples.During(main->thread, SpansOf(stages->spans, kind));
+  if (samples.empty()) return {};
+  return samples.During(main->thread, SpansOf(stages->spans, kind));
+}
+
+std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
+  const SampledTime time = SamplesOfStage(run, kind);
   const std::string names = FunctionTexts(*run.store, time);
   const std::string called = CalledText(*run.store, time);
   if (names.empty()) return "";
   return " Most of it is in " + names + (called.empty() ? "" : ", much of that in " + called) + ".";
+}
+
+std::string HintOfStage(const RunMeasures& run, StageKind kind) {
+  return HintFor(*run.store, SamplesOfStage(run, kind)).text;
 }
 
 namespace {
@@ -296,7 +306,8 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
                " together, training " + TimeOf(validation.training_ns) + "." + code,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
-       .action = KeepOutputsText(code) + "Validate every " + Ordinal(validation.times_less) +
+       .action = KeepOutputsText(code) + HintOfStage(run, StageKind::kValidation) +
+                 "Validate every " + Ordinal(validation.times_less) +
                  " time, or on a part of the data; its batches, which need no gradients "
                  "(torch.no_grad), may be two to four times as large" +
                  (validation.starts_workers
@@ -324,7 +335,8 @@ void JudgeBetween(const RunMeasures& run, StageKind kind, Findings* findings) {
                " together that is neither training, validation nor a checkpoint; training took " +
                TimeOf(between.training_ns) + "." + CodeOfStage(run, kind),
        .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
-       .action = std::string(called ? "Make it cheaper (whole arrays instead of one value at a "
+       .action = HintOfStage(run, kind) +
+                 std::string(called ? "Make it cheaper (whole arrays instead of one value at a "
                                       "time), or do it every "
                                     : "Do it every ") +
                  Ordinal(between.times_less) +

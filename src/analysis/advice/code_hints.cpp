@@ -1,0 +1,161 @@
+#include "analysis/advice/code_hints.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <string_view>
+
+#include "analysis/advice/thresholds.h"
+#include "analysis/lines/source_place.h"
+
+namespace batchlight::advice {
+namespace {
+
+// Once for each of the table's macros: the others are empty then.
+#define HINT(kind, before_workers, text)
+#define MODULE(name, kind)
+#define LINE(text, kind)
+#define GROWS(kind)
+#define IN_LIST(kind)
+
+enum Kind : uint8_t {
+#undef HINT
+#define HINT(kind, before_workers, text) kind,
+#include "analysis/advice/code_hints.def"
+  kKinds
+};
+
+struct Hint {
+  std::string_view text;
+  bool before_workers;
+};
+
+constexpr Hint kHints[] = {
+#undef HINT
+#define HINT(kind, before_workers, text) {text, before_workers},
+#include "analysis/advice/code_hints.def"
+#undef HINT
+#define HINT(kind, before_workers, text)
+};
+
+struct Known {
+  std::string_view text;
+  Kind kind;
+};
+
+constexpr Known kModules[] = {
+#undef MODULE
+#define MODULE(name, kind) {name, kind},
+#include "analysis/advice/code_hints.def"
+#undef MODULE
+#define MODULE(name, kind)
+};
+
+constexpr Known kLines[] = {
+#undef LINE
+#define LINE(text, kind) {text, kind},
+#include "analysis/advice/code_hints.def"
+#undef LINE
+#define LINE(text, kind)
+};
+
+bool IsOfName(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
+// Whether a line has the text, not as the end of a longer name.
+bool Holds(std::string_view line, std::string_view text) {
+  for (size_t at = line.find(text); at != line.npos; at = line.find(text, at + 1)) {
+    if (at == 0 || !IsOfName(text.front()) || !IsOfName(line[at - 1])) return true;
+  }
+  return false;
+}
+
+// "seen = torch.cat([seen, x])": what is joined has what it was before.
+bool Grows(std::string_view line) {
+  constexpr std::string_view kJoins[] = {"cat(", "concat(", "concatenate(", "vstack(", "hstack("};
+  const size_t equals = line.find(" = ");
+  if (equals == line.npos) return false;
+  const std::string_view target = line.substr(0, equals), value = line.substr(equals + 3);
+  return Holds(value, target) && std::any_of(std::begin(kJoins), std::end(kJoins),
+                                             [&](const auto& join) { return Holds(value, join); });
+}
+
+// "if word not in stop_words": a question, not a loop's "for word in words".
+bool AsksWhetherIn(std::string_view line) {
+  if (line.find(" not in ") != line.npos) return true;
+  const size_t asks = line.find("if ");
+  return asks != line.npos && line.find(" in ", asks) != line.npos &&
+         line.find(" for ", asks) == line.npos;
+}
+
+Kind KindOfModule(std::string_view module) {
+  const auto* const found = std::find_if(std::begin(kModules), std::end(kModules),
+                                         [&](const Known& one) { return one.text == module; });
+  return found == std::end(kModules) ? kKinds : found->kind;
+}
+
+Kind KindOfLine(std::string_view line) {
+  if (line.empty() || line.front() == '#') return kKinds;
+#undef GROWS
+#define GROWS(kind) \
+  if (Grows(line)) return kind;
+#include "analysis/advice/code_hints.def"
+  const auto* const found = std::find_if(std::begin(kLines), std::end(kLines),
+                                         [&](const Known& one) { return Holds(line, one.text); });
+  if (found != std::end(kLines)) return found->kind;
+#undef IN_LIST
+#define IN_LIST(kind) \
+  if (AsksWhetherIn(line)) return kind;
+#undef GROWS
+#define GROWS(kind)
+#include "analysis/advice/code_hints.def"
+  return kKinds;
+}
+
+#undef HINT
+#undef MODULE
+#undef LINE
+#undef GROWS
+#undef IN_LIST
+
+CodeHint TextOf(Kind kind) {
+  if (kind == kKinds) return {};
+  return {.text = std::string(kHints[kind].text), .before_workers = kHints[kind].before_workers};
+}
+
+// The kind that most of a time is of, if that is a third of it.
+class Kinds {
+ public:
+  void Add(Kind kind, int64_t ns) { ns_[kind] += ns; }
+  Kind Most(int64_t all_ns) const {
+    const auto most = std::max_element(ns_.begin(), ns_.end() - 1);
+    const bool is_enough = *most > 0 && double(*most) >= kHintShare * double(all_ns);
+    return is_enough ? static_cast<Kind>(most - ns_.begin()) : kKinds;
+  }
+
+ private:
+  std::array<int64_t, kKinds + 1> ns_{};  // the last one is of no kind
+};
+
+}  // namespace
+
+CodeHint HintFor(const Store& store, const SampledTime& time) {
+  Kinds of_modules, of_lines;
+  for (const SampledFunction& function : time.innermost) {
+    of_modules.Add(KindOfModule(InstalledModule(store.Text(function.file))), function.ns);
+  }
+  for (const SampledFunction& function : time.functions) {
+    of_lines.Add(KindOfLine(store.Text(function.text)), function.line_ns);
+  }
+  const Kind kind = of_modules.Most(time.all_ns);
+  return TextOf(kind != kKinds ? kind : of_lines.Most(time.all_ns));
+}
+
+CodeHint HintFor(const Store& store, const SampledFunction& function) {
+  const bool is_enough = double(function.line_ns) >= kHintShare * double(function.ns);
+  return is_enough ? TextOf(KindOfLine(store.Text(function.text))) : CodeHint();
+}
+
+}  // namespace batchlight::advice
