@@ -62,6 +62,28 @@ TEST(Access, RefusesScriptsOfOtherSites) {
   EXPECT_EQ(StatusOf(request), 200);
 }
 
+// Where a notebook's output asks whether its server is there. Who may not ask for anything else may
+// not read that answer either: a browser names the origin of who would.
+TEST(Access, WhetherItIsThereIsReadByNoOtherSite) {
+  HttpRequest request = Ask("GET", "127.0.0.1:8080", "http://evil.example");
+  request.target = "/there";
+  const HttpResponse refusal = CheckAccess(Rules(), request);
+  EXPECT_EQ(refusal.status, 403);
+  EXPECT_FALSE(refusal.for_all_sites);
+  request.origin = "null";  // a frame without an origin, a file
+  EXPECT_EQ(StatusOf(request), 403);
+  request.origin = {};
+  request.host = "evil.example:8080";
+  EXPECT_EQ(StatusOf(request), 403) << "a name that was turned to this machine";
+  request.host = "127.0.0.1:8080";
+  request.method = "POST";
+  request.fetch_site = "cross-site";
+  EXPECT_EQ(StatusOf(request), 403);
+  // Without an origin the browser hides the answer from who asks: that there is one is all.
+  request.method = "GET";
+  EXPECT_EQ(StatusOf(request), 200);
+}
+
 TEST(Access, WantsTheTokenForData) {
   for (const std::string& given :
        {std::string(), std::string("Bearer "), std::string(64, 'a'),

@@ -74,6 +74,7 @@ class HttpServerTest : public ::testing::Test {
           },
           [](const HttpRequest& request) {
             if (request.target == "/full") throw std::bad_alloc();
+            if (request.target == "/there") return HttpResponse{.for_all_sites = true};
             return HttpResponse{.body = request.method + " " + request.target + " " + request.body};
           });
     });
@@ -102,6 +103,19 @@ TEST_F(HttpServerTest, AnswersOneRequestAfterTheOther) {
     EXPECT_NE(text.find(header), text.npos) << header;
   }
   EXPECT_EQ(text.find("Access-Control"), text.npos);
+}
+
+// A page of another site hears that there is an answer, and can read none of it.
+TEST_F(HttpServerTest, LetsOtherSitesLoadWhatIsForAllAndReadNothing) {
+  Start();
+  const std::string text =
+      Peer(port_).Ask("GET /there HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(text.find("Cross-Origin-Resource-Policy: cross-origin"), text.npos);
+  EXPECT_EQ(text.find("Access-Control"), text.npos);
+  const std::string refused =
+      Peer(port_).Ask("GET /there HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(refused.find(" 403 "), refused.npos);
+  EXPECT_NE(refused.find("Cross-Origin-Resource-Policy: same-origin"), refused.npos);
 }
 
 TEST_F(HttpServerTest, HasHardLimits) {

@@ -57,6 +57,19 @@ TEST_F(RoutesTest, ServesThePageAndNothingElse) {
   EXPECT_EQ(Status("PUT", "/"), 405);
 }
 
+TEST_F(RoutesTest, TellsOtherSitesNothingButThatItIsThere) {
+  const auto get = [&](const char* target) {
+    return Route(context_, {.method = "GET", .target = target});
+  };
+  EXPECT_TRUE(get("/there").for_all_sites);
+  EXPECT_EQ(get("/there").body, "");
+  for (const char* target : {"/", "/timeline.js", "/timeline.css", "/there/", "/There", "/x"}) {
+    EXPECT_FALSE(get(target).for_all_sites) << target;
+  }
+  EXPECT_FALSE(Post("status", "{}").for_all_sites);
+  EXPECT_EQ(Status("POST", "/there"), 404);
+}
+
 // While it is read for the first time the page asks how far that is, and gets nothing else.
 TEST_F(RoutesTest, SaysHowFarTheFirstReadingIs) {
   Opening opening{.source = "big.batchlight"};
