@@ -30,6 +30,10 @@ EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
   if (has_kind) return EventFilter::OfTable(timeline, table);
   const std::string text = request.Text("text", kMostText);
   if (request.Integer("called", 0, 1, 0) == 1) return EventFilter::Called(timeline, text, table);
+  if (request.Has("text_at")) {
+    const auto place = static_cast<timeline::TextAt>(request.Integer("text_at", 0, 2));
+    return EventFilter::OfTextAt(timeline, text, place).In(table);
+  }
   return EventFilter::OfText(timeline, text).In(table);
 }
 
@@ -58,9 +62,12 @@ HttpResponse AnswerFind(const ApiContext&, const Snapshot& run, JsonRequest& req
   const auto limit = static_cast<size_t>(request.Integer("limit", 1, 1000, 100));
   if (!request.ok()) return BadRequest(request);
   std::vector<timeline::NameMatch> sums = SumByName(timeline, EventFilter::OfText(timeline, text));
-  std::stable_partition(sums.begin(), sums.end(), [&](const timeline::NameMatch& sum) {
-    return timeline::IsCalled(timeline.names().Text(sum.name), text);
-  });
+  auto first = sums.begin();
+  for (const timeline::TextAt place : {timeline::TextAt::kWhole, timeline::TextAt::kBegin}) {
+    first = std::stable_partition(first, sums.end(), [&](const timeline::NameMatch& sum) {
+      return timeline::PlaceOfText(timeline.names().Text(sum.name), text) == place;
+    });
+  }
   json matches = json::array();
   uint64_t events = 0;
   int64_t total_ns = 0;

@@ -357,7 +357,7 @@ class Live(unittest.TestCase):
         self.server.stdin.close()
         self.server.wait()
         self.browser.run('batchlightTimeline.app.model.show({from: 1000, to: 200000})')
-        self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        self.wait('return /cannot reach batchlight view/.test(document.querySelector(".warning")?.innerText)')
         self.assertGreater(self.browser.run('return batchlightTimeline.counts().items'), 0)  # what was there stays
         time.sleep(0.5)
         self.assertLess(len(self.browser.errors()), 12)  # it does not ask again and again
@@ -366,7 +366,7 @@ class Live(unittest.TestCase):
         self.serve(20)
         self.server.stdin.close()
         self.server.wait()
-        self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        self.wait('return /cannot reach batchlight view/.test(document.querySelector(".warning")?.innerText)')
         self.browser.errors()
 
     def test_a_server_that_returns_goes_on(self):

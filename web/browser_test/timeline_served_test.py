@@ -150,7 +150,7 @@ class Served(unittest.TestCase):
         self.browser.keys('w', 'w', 'w', 'w')
         self.browser.click('#dock-tab-events')
         step = self.wait('const row = [...document.querySelectorAll(".events-box tbody tr")].find(({cells}) => /^step \\d+$/.test(cells[0].innerText));'
-                         'return row && row.cells[6].innerText === "1.00 ns" && [...row.cells].slice(0, 3).map(({innerText}) => innerText)')
+                         'return row && !row.cells[6]?.innerText && [...row.cells].slice(0, 3).map(({innerText}) => innerText)')
         number, start, length = self.js(
             'const [{number, from, to}] = batchlightTimeline.app.model.first.info.steps; const i = number.indexOf(arguments[0]);'
             'return [number[i], from[i], to[i] - from[i]]', int(step[0].split()[1]))

@@ -33,6 +33,7 @@
 #include "report/timeline/timeline_page.h"
 #include "serve/access.h"
 #include "serve/http_server.h"
+#include "serve/lacks.h"
 #include "serve/routes.h"
 #include "serve/tickets.h"
 
@@ -129,20 +130,25 @@ Status OpenRuns(const ViewFlags& options, serve::ApiContext& context) {
   return {};
 }
 
-// The page says it too; who looks at the terminal sees it before.
-void SayMissingStep(const std::string& wanted, const serve::Run& run) {
-  const ProcessSteps* process = run.snapshot()->timeline().steps().Main();
-  if (wanted.empty() || run.growing()) return;  // the step may yet come
-  std::string there = "it has no steps";
-  if (process != nullptr) {
-    const std::vector<Step>& steps = process->steps;
-    const auto is_wanted = [&](const Step& step) { return std::to_string(step.number) == wanted; };
-    if (std::any_of(steps.begin(), steps.end(), is_wanted)) return;
-    there = "its steps go from " + std::to_string(steps.front().number) + " to " +
-            std::to_string(steps.back().number);
+// What it lacks of where the page is to open; "": nothing.
+std::string LackOf(const ViewTarget& target, const serve::Run& run) {
+  if (!target.step.empty()) return serve::LackOfStep(run, target.step);
+  if (!target.find.empty()) return serve::LackOfName(run, target.find);
+  const Result<int64_t> at_ns = ParseMoment(target.at);
+  return at_ns.ok() ? serve::LackOfMoment(run, at_ns.value(), target.at) : std::string();
+}
+
+// The page says it too; who looks at the terminal sees it before. Steps are the first run's.
+void SayMissingPlace(const ViewTarget& target, const serve::ApiContext& context) {
+  std::string lacks;
+  for (const auto& run : context.runs) {
+    if (run->growing()) return;
+    const std::string lack = LackOf(target, *run);
+    if (lack.empty()) return;
+    lacks += (lacks.empty() ? "" : "; ") + run->path() + " " + lack;
+    if (!target.step.empty()) break;
   }
-  std::fprintf(stderr, "WARNING: %s has no step %s: %s\n", run.path().c_str(), wanted.c_str(),
-               there.c_str());
+  std::fprintf(stderr, "WARNING: %s\n", PrintableText(lacks).c_str());
 }
 
 // Reads what `context` is about. The page may ask it meanwhile.
@@ -153,7 +159,7 @@ Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiCon
     RETURN_IF_ERROR(run->Read());
     RETURN_IF_ERROR(CheckStepsAreThere(run->path(), run->snapshot()->timeline().steps()));
   }
-  SayMissingStep(options.target.step, *context.runs.front());
+  SayMissingPlace(options.target, context);
   return {};
 }
 

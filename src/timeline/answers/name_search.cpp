@@ -16,10 +16,12 @@ std::string LowerText(std::string_view text) {
   return lower;
 }
 
-bool Contains(std::string_view text, std::string_view lower_part) {
-  const auto at = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
+TextAt PlaceOfLower(std::string_view name, std::string_view lower_text) {
+  const auto at = std::search(name.begin(), name.end(), lower_text.begin(), lower_text.end(),
                               [](char a, char b) { return Lower(a) == b; });
-  return at != text.end() || lower_part.empty();
+  if (at == name.end() && !lower_text.empty()) return TextAt::kNowhere;
+  if (at != name.begin()) return TextAt::kWithin;
+  return name.size() == lower_text.size() ? TextAt::kWhole : TextAt::kBegin;
 }
 
 void AddTo(NameMatch& sum, const NameMatch& more) {
@@ -62,10 +64,8 @@ EventFilter EventFilter::OfName(const Timeline& timeline, uint32_t name) {
   return filter;
 }
 
-bool IsCalled(std::string_view name, std::string_view text) {
-  return name.size() == text.size() &&
-         std::equal(name.begin(), name.end(), text.begin(),
-                    [](char a, char b) { return Lower(a) == Lower(b); });
+TextAt PlaceOfText(std::string_view name, std::string_view text) {
+  return PlaceOfLower(name, LowerText(text));
 }
 
 template <typename Wanted>
@@ -80,7 +80,15 @@ EventFilter EventFilter::OfNames(const Timeline& timeline, Wanted&& wanted) {
 
 EventFilter EventFilter::OfText(const Timeline& timeline, std::string_view text) {
   const std::string part = LowerText(text);
-  return OfNames(timeline, [&](std::string_view name) { return Contains(name, part); });
+  return OfNames(timeline, [&](std::string_view name) {
+    return PlaceOfLower(name, part) != TextAt::kNowhere;
+  });
+}
+
+EventFilter EventFilter::OfTextAt(const Timeline& timeline, std::string_view text, TextAt place) {
+  const std::string part = LowerText(text);
+  return OfNames(timeline,
+                 [&](std::string_view name) { return PlaceOfLower(name, part) == place; });
 }
 
 EventFilter EventFilter::Called(const Timeline& timeline, std::string_view text,
@@ -94,9 +102,11 @@ EventFilter EventFilter::Called(const Timeline& timeline, std::string_view text,
     if (whole.HasAny()) return whole;
   }
   if (same.HasAny()) return same;
-  EventFilter alike =
-      OfNames(timeline, [&](std::string_view name) { return IsCalled(name, text); }).In(table_key);
-  return alike.HasAny() ? alike : OfText(timeline, text).In(table_key);
+  for (const TextAt place : {TextAt::kWhole, TextAt::kBegin}) {
+    EventFilter having = OfTextAt(timeline, text, place).In(table_key);
+    if (having.HasAny()) return having;
+  }
+  return OfText(timeline, text).In(table_key);
 }
 
 bool EventFilter::HasAny() const {

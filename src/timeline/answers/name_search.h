@@ -11,6 +11,10 @@
 
 namespace batchlight::timeline {
 
+// Where a name has a text; ASCII case does not count. What a search means more comes first.
+enum class TextAt : uint8_t { kWhole, kBegin, kWithin, kNowhere };
+TextAt PlaceOfText(std::string_view name, std::string_view text);
+
 // Events that a search is about: of one name, of all names that contain a text (ASCII case does not
 // count), or of one table. Time that two tables tell counts once: an idle gap of several causes is
 // one of the table of gaps, and elsewhere those causes instead.
@@ -18,8 +22,11 @@ class EventFilter {
  public:
   static EventFilter OfName(const Timeline& timeline, uint32_t name);
   static EventFilter OfText(const Timeline& timeline, std::string_view text);
+  // Of these only names that have it there.
+  static EventFilter OfTextAt(const Timeline& timeline, std::string_view text, TextAt place);
   // Of the text itself where an event of the table ("": any) is called so, else where one is but
-  // for ASCII case, else of all names that contain it. Of what is told in parts as well, the whole.
+  // for ASCII case, else of names that begin with it, else of all that contain it. Of what is told
+  // in parts as well, the whole.
   static EventFilter Called(const Timeline& timeline, std::string_view text,
                             std::string_view table_key);
   static EventFilter OfTable(const Timeline& timeline, std::string_view table_key);
@@ -85,9 +92,6 @@ struct NameMatch {
   int64_t longest_ns = -1;
   uint32_t longest_ref = kNoRef;
 };
-
-// Whether a name is this text, but for ASCII case.
-bool IsCalled(std::string_view name, std::string_view text);
 
 // By name and table, falling total time first. What has no parts is among its table's parts.
 std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter);

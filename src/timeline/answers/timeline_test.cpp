@@ -311,11 +311,34 @@ TEST(NameSearch, WhatIsCalledSoComesFirst) {
   };
   EXPECT_EQ(longest("head", ""), 80);
   EXPECT_EQ(longest("head", "module_calls"), 60);
-  EXPECT_EQ(longest("hea", ""), 0);     // in none but longer names
+  EXPECT_EQ(longest("hea", ""), 80);    // begins with it
+  EXPECT_EQ(longest("of", ""), 0);      // in none but within longer names
   EXPECT_EQ(longest("tail", ""), 130);  // its case
   EXPECT_EQ(longest("tail", "operator_calls"), 130);
   EXPECT_EQ(NthLongest(*timeline, EventFilter::Called(*timeline, "tail", "module_calls"), 0).ref,
             kNoRef);
+}
+
+TEST(NameSearch, KnowsWhereANameHasTheText) {
+  EXPECT_EQ(PlaceOfText("Head", "head"), TextAt::kWhole);
+  EXPECT_EQ(PlaceOfText("head", "HEA"), TextAt::kBegin);
+  EXPECT_EQ(PlaceOfText("head", ""), TextAt::kBegin);
+  EXPECT_EQ(PlaceOfText("forward of head", "head"), TextAt::kWithin);
+  EXPECT_EQ(PlaceOfText("head", "heads"), TextAt::kNowhere);
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "forward of head", 0, 10);
+  build.Operator(main, "heads", 20, 30);
+  build.Operator(main, "head", 40, 50);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const auto next = [&](TextAt place) {
+    const EventFilter filter = EventFilter::OfTextAt(*timeline, "head", place);
+    return timeline->events().Start(NextEvent(*timeline, filter, {.at_ns = -1}));
+  };
+  EXPECT_EQ(next(TextAt::kWhole), 40);
+  EXPECT_EQ(next(TextAt::kBegin), 20);
+  EXPECT_EQ(next(TextAt::kWithin), 0);
 }
 
 // A gap of several causes is one of the gaps, and one event for each cause; each time counts once.

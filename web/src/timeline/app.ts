@@ -7,7 +7,7 @@ import {tracksOfAll, wholeOfAll} from "./data/open_run";
 import {stepTitle} from "./data/steps";
 import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
-import {kGone} from "./data/http_source";
+import {whyGone} from "./data/connection";
 import {CallError} from "./data/source";
 import {Actions} from "./input/actions";
 import {Motion} from "./input/motion";
@@ -75,8 +75,8 @@ export class App {
     this.motion = new Motion(model);
     this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
     this.search = new SearchPanel(model, {
-      next: (wanted, direction, run) =>
-        void this.actions.find.next(wanted, direction, run && [run], true),
+      walk: (text, direction) => void this.actions.find.walk(text, direction),
+      next: (wanted, direction, run) => void this.actions.find.next(wanted, direction, [run], true),
       longest: (wanted, run) => void this.actions.find.longest(wanted, 0, [run]),
       leave: () => this.stage.region.focus(),
       show: () => this.dock.show("search"),
@@ -109,8 +109,8 @@ export class App {
     this.live = new Live(model, this.motion, connection, (text, kind) => this.warn(text, kind),
       () => this.drawHead(), (run, stamp) => void this.notes.follow(run, stamp));
     connection.listen((reach) => {
-      if (reach === "gone") this.warn(kGone, "gone");
-      else this.unwarn("gone");
+      if (reach === "there") this.unwarn("gone");
+      else this.warn(whyGone(reach, location.host, true), "gone");
     });
     this.address = new Address(this, state);
     if (runs.length > 1) this.dock.show("compare");

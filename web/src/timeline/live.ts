@@ -34,7 +34,7 @@ export class Live {
     for (const event of ["pointermove", "keydown", "focus"])
       window.addEventListener(event, () => this.use(), {passive: true});
     connection.listen((reach) => {
-      if (reach === "gone") this.missed = true;
+      if (reach !== "there") this.missed = true;
       this.later();
     });
     this.later();

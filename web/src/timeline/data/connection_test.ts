@@ -7,9 +7,11 @@ test("tells when a server goes and when it comes back, each once", () => {
   const heard: string[] = [];
   connection.listen((reach) => heard.push(reach));
   connection.tell("there");
-  connection.tell("gone");
-  connection.tell("gone");
+  connection.tell("cut");
+  connection.tell("cut");
+  assert.ok(connection.gone);
+  connection.tell("hangs");
   assert.ok(connection.gone);
   connection.tell("there");
-  assert.deepEqual(heard, ["gone", "there"]);
+  assert.deepEqual(heard, ["cut", "hangs", "there"]);
 });

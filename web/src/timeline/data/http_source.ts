@@ -1,7 +1,8 @@
 // A run in `batchlight view`. URLs are relative: the server may stand behind a proxy with a prefix.
 import type {ViewAnswer} from "./answer";
 import {decodeView} from "./answer";
-import type {Connection} from "./connection";
+import type {Connection, Reach} from "./connection";
+import {whyGone} from "./connection";
 import type {ViewRequest} from "./protocol";
 import type {Source} from "./source";
 import {CallError} from "./source";
@@ -57,7 +58,7 @@ export async function redeem(ticket: string): Promise<void> {
     });
     if (!answer.ok && token() && await isTaken()) return;
   } catch {
-    throw new CallError("gone", kGone);
+    throw goneError("cut", false);
   }
   if (answer.ok) return keepToken((await answer.json() as {token: string}).token);
   keepToken("");
@@ -84,17 +85,22 @@ export function addressOf(place: string): string {
   return `${location.origin}${location.pathname}#token=${token()}${rest ? "&" : ""}${rest}`;
 }
 
-export const kGone =
-  "batchlight view does not answer: it was ended, or ended by itself (--idle), or hangs, or the way to it is cut (ssh). " +
-  "What is on the screen stays. This page asks again every two seconds and goes on when it answers; " +
-  "started anew it prints a new URL, so open that one.";
+function goneError(reach: Exclude<Reach, "there">, open: boolean): CallError {
+  return new CallError("gone", whyGone(reach, location.host, open));
+}
+
+// To who has a run on the screen; who opens the page is told more (main.ts).
+const kOtherToken =
+  "Another batchlight view answers at this address: it takes another token than the one this page was opened with, " +
+  "whose server was ended. What is on the screen stays. Open the URL that the new one printed, in this tab if you like.";
 
 // How long the server may think about whether it is there; what is asked of events has no limit.
 const kStatusMs = 5000;
 
 export class HttpSource implements Source {
   readonly isStatic = false;
-  generation = 0;  // 0: any
+  generation = 0;            // 0: any
+  private answered = false;  // once, what was asked
 
   constructor(readonly run: number, private readonly connection: Connection,
     private readonly isCounter: (track: number) => boolean) {}
@@ -120,22 +126,38 @@ export class HttpSource implements Source {
         call, {run: this.run, ...of, ...request}, call === "status" ? limit.signal : signal);
     } catch (error) {
       if (signal?.aborted) throw error;
-      this.connection.tell("gone");
-      throw new CallError("gone", kGone);
+      throw this.gone(limit.signal.aborted ? "hangs" : "cut");
     } finally {
       clearTimeout(timer);
     }
+    const failure = answer.ok ? null : await errorOf(answer);
+    if (failure?.code === kNoReason || isPage(answer)) throw this.gone("other");
     this.connection.tell("there");
-    if (!answer.ok) throw await errorOf(answer);
+    if (failure?.code === "token" && this.answered) throw new CallError("token", kOtherToken);
+    if (failure) throw failure;
+    this.answered = true;
     return answer;
+  }
+
+  private gone(reach: Exclude<Reach, "there">): CallError {
+    this.connection.tell(reach);
+    return goneError(reach, this.answered);
   }
 }
 
+const kNoReason = "no reason";
+
+// Ours says why in its own form.
 async function errorOf(answer: Response): Promise<CallError> {
   try {
     const {error} = await answer.json() as {error: {code: string; message: string}};
     return new CallError(error.code, error.message);
   } catch {
-    return new CallError("internal", `the server answered ${answer.status} without a reason`);
+    return new CallError(kNoReason, `the server answered ${answer.status} without a reason`);
   }
+}
+
+// What is asked for here is never a page: a proxy's form to sign in, say.
+function isPage({headers}: Response): boolean {
+  return (headers.get("Content-Type") ?? "").startsWith("text/html");
 }

@@ -24,6 +24,7 @@ export interface Listeners {
 }
 
 const kPollMs = 250;
+const kGoneMs = 2000;
 
 export function isStaticPage(): boolean {
   return document.getElementById("timeline-events") !== null;
@@ -57,13 +58,26 @@ function countersOf(info: RunAnswer): ReadonlySet<number> {
 async function waitUntilReady(listeners: Listeners): Promise<StatusAnswer["runs"]> {
   const source = new HttpSource(0, listeners.connection, () => false);
   for (;;) {
-    const {runs} = await source.call<StatusAnswer>("status");
+    const {runs} = await statusOf(source, listeners);
     const failed = runs.find(({error}) => error !== "");
     if (failed) throw new CallError("read", failed.error);
     if (runs.every(({ready}) => ready)) return runs;
     const {doing, progress} = runs.find(({ready}) => !ready)!;
     listeners.onProgress(doing, progress);
     await new Promise((resolve) => setTimeout(resolve, kPollMs));
+  }
+}
+
+// Once it answers.
+async function statusOf(source: Source, listeners: Listeners): Promise<StatusAnswer> {
+  for (;;) {
+    try {
+      return await source.call<StatusAnswer>("status");
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code !== "gone") throw error;
+      listeners.onProgress(error.message, 0);
+    }
+    await new Promise((resolve) => setTimeout(resolve, kGoneMs));
   }
 }
 

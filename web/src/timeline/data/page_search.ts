@@ -3,6 +3,7 @@ import {rowKey} from "./answer";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, GapElsewhere, LongestAnswer, Match, RunAnswer, StepsInfo, Wanted} from "./protocol";
+import {TextAt} from "./protocol";
 import {firstEnding, groupsAround, stepsOf} from "./steps";
 import type {RowEvents} from "./view_query";
 import {beginsWithin, firstTouching} from "./view_query";
@@ -42,9 +43,12 @@ function whereIs(steps: StepsInfo, time: number): string {
   ][partOf(steps, time)];
 }
 
-// But for ASCII case.
-function isCalled(name: string, text: string): boolean {
-  return name.toLowerCase() === text.toLowerCase();
+// -1: nowhere.
+export function placeOfText(name: string, text: string): TextAt|- 1 {
+  const at = name.toLowerCase().indexOf(text.toLowerCase());
+  if (at < 0) return -1;
+  if (at > 0) return TextAt.within;
+  return name.length === text.length ? TextAt.whole : TextAt.begin;
 }
 
 // What an event adds to the time of its name.
@@ -136,13 +140,15 @@ export class PageSearch {
     }
   }
 
-  // Of a text that something is called: which names are meant. It alone, or it but for case, where
-  // an event has that name; else all that contain it.
+  // Of a text that something is called: which names are meant. It alone, or it but for case, or
+  // those that begin with it, where an event has such a name; else all that contain it.
   private meant(wanted: Wanted): Scanned {
-    const {called, text = ""} = wanted;
+    const {called, text = "", text_at: place} = wanted;
+    const at = (one: TextAt) => (name: string) => placeOfText(name, text) === one;
+    if (place !== undefined) return {...wanted, matches: at(place)};
     if (!called) return wanted;
     const same = (name: string): boolean => name === text;
-    const matches = [same, (name: string) => isCalled(name, text)];
+    const matches = [same, at(TextAt.whole), at(TextAt.begin)];
     // Of a gap and its causes, which share names, the gap is what is seen.
     const gaps = {...wanted, matches: same, table: kGaps};
     if (wanted.table === undefined && this.hasAny(gaps)) return gaps;
@@ -175,8 +181,8 @@ export class PageSearch {
       match.total += timeOf(place, i, open.get(match)!);
       if (length > match.longest) [match.longest, match.longest_ref] = [length, row.ref[i]];
     });
-    const isMeant = ({text: name}: Match): number => Number(isCalled(name, text));
-    const all = [...matches.values()].sort((a, b) => isMeant(b) - isMeant(a) || b.total - a.total);
+    const place = ({text: name}: Match): number => placeOfText(name, text);
+    const all = [...matches.values()].sort((a, b) => place(a) - place(b) || b.total - a.total);
     return {
       matches: all.slice(0, limit),
       more: all.length > limit,
@@ -192,7 +198,7 @@ export class PageSearch {
   }): {event: EventRef|null} {
     let best: EventRef|null = null;
     const at = Number(asked.at);
-    this.scan(asked, (place, i) => {
+    this.scan(this.meant(asked), (place, i) => {
       const start = place.row.start[i];
       if (asked.direction > 0 ? start > at && (!best || start < best.from)
                               : start < at && (!best || start > best.from))

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {PageSearch} from "./page_search";
 import type {RunAnswer} from "./protocol";
+import {TextAt} from "./protocol";
 
 const kNames = ["idle: operators", "idle: waiting"];
 
@@ -128,8 +129,22 @@ test("what is called so comes first", () => {
       longest("head"), longest("head", "module_calls"), longest("hea"), longest("tail"),
       longest("tail", "operator_calls"), longest("tail", "module_calls")
     ],
-    [80, 60, 0, 130, 130, undefined]);
+    [80, 60, 80, 130, 130, undefined]);
   assert.deepEqual(search.find({text: "head"}).matches.map(({text, total}) => [text, total]),
     [["head", 40], ["head", 10], ["forward of head", 50]]);
   assert.deepEqual(search.times([1, 99]), {times: [[80, 120], null]});
+});
+
+test("what is called just so comes first, then what begins with the text", () => {
+  const texts = ["iadd", "add_", "Add"];
+  const one = new PageSearch({tracks: [], tables: []} as unknown as RunAnswer, {
+    rows: new Map([["0:0", rowOf([[0, 90, 0, 0], [100, 150, 1, 1], [200, 201, 2, 2]])]]),
+    counters: new Map(),
+  },
+    (id) => texts[id] ?? "");
+  assert.deepEqual(one.find({text: "add"}).matches.map(({text}) => text), ["Add", "add_", "iadd"]);
+  const next = [TextAt.whole, TextAt.begin, TextAt.within].map(
+    (place) => one.next({text: "add", text_at: place, at: -1, direction: 1}).event?.ref);
+  assert.deepEqual(next, [2, 1, 0]);
+  assert.equal(one.longest({text: "ad", called: 1, nth: 0}).event?.ref, 1);
 });

@@ -254,6 +254,13 @@ export interface NotesAnswer {
   writable: boolean;
 }
 
+// Where a name has a text; ASCII case does not count. What a search means more comes first.
+export enum TextAt {
+  whole,
+  begin,
+  within
+}
+
 // One of a name, a text in names, or a kind ("gap"). Idle time that a gap and its causes both tell
 // is the causes' unless the table is that of the gaps.
 export interface Wanted {
@@ -261,6 +268,7 @@ export interface Wanted {
   text?: string;
   kind?: "gap";
   called?: 1;  // with `text`: what is called just so comes first, and other names only if none is
+  text_at?: TextAt;  // with `text`: only names that have it there
   within?: "steps";  // of `longest`: those that begin in a step that counts
   table?: string;
   least?: number;

@@ -71,6 +71,11 @@ export function placeBeside({from, to}: {from: number; to: number}, width: numbe
   return [(from + to - width) / 2, to - width - 2 * kTextPad].find(free);
 }
 
+// Where the text of a moment stands: after it, or before it where it would be cut at `end`.
+export function placeOfMoment(at: number, width: number, gap: number, end: number): number {
+  return at + gap + width <= end ? at + gap : at - gap - width;
+}
+
 const kUnits: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
 // A moment with the digits that a distance of `resolution` ns needs: "1.2345 s".

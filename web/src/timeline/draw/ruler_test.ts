@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {placeBeside} from "./ruler";
+import {placeBeside, placeOfMoment} from "./ruler";
 
 test(
   "the length of a range stands in its middle, else at its end, never over a step's name", () => {
@@ -11,3 +11,8 @@ test(
     assert.equal(placeBeside(range, 40, [{x: 104, width: 40}, {x: 190, width: 40}]), undefined);
     assert.equal(placeBeside({from: 100, to: 130}, 40, []), undefined);
   });
+
+test("the time of a moment near the edge stands before it", () => {
+  assert.equal(placeOfMoment(100, 40, 9, 400), 109);
+  assert.equal(placeOfMoment(380, 40, 9, 400), 331);
+});

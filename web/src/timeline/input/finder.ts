@@ -2,6 +2,7 @@
 // selected event, without one in both, and says of which run it found something.
 import {count, nthLongest} from "../../format";
 import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
+import {TextAt} from "../data/protocol";
 import {inFile} from "../state/held";
 import type {Model, RunView} from "../state/model";
 import {runLetter} from "../state/places";
@@ -12,6 +13,14 @@ const kGaps: Wanted = {
   within: "steps"
 };
 
+// Of what a search is for, in this order: what is meant most first.
+const kPlaces = [TextAt.whole, TextAt.begin, TextAt.within];
+const kNow: Record<TextAt, string> = {
+  [TextAt.whole]: "Now what is called just so.",
+  [TextAt.begin]: "Now names that begin with it.",
+  [TextAt.within]: "Now names that have it elsewhere.",
+};
+
 interface Found {
   run: RunView;
   answer: LongestAnswer;
@@ -20,6 +29,19 @@ interface Found {
 interface Next {
   run: RunView;
   event: EventRef|null;
+}
+
+// Where a search stands: at an event, of which part of what it is for.
+interface Walk {
+  text: string;
+  run: RunView;
+  ref: Ref;
+  place: number;  // of kPlaces
+}
+
+interface Walked extends Next {
+  place: number;
+  words: string;  // where it begins anew or goes on elsewhere
 }
 
 // The longest gaps of a run, one after the other; of which run is known with the first.
@@ -39,7 +61,8 @@ export interface FinderActions {
 export class Finder {
   private nth = 0;  // of L pressed again
   private nthName: string|null = null;
-  private gaps: Gaps|null = null;  // of I pressed again
+  private gaps: Gaps|null = null;    // of I pressed again
+  private walked: Walk|null = null;  // of Enter pressed again in the search
 
   constructor(private readonly model: Pick<Model, "runs"|"selected"|"found"|"view"|"searched">,
     private readonly actions: FinderActions) {}
@@ -108,6 +131,48 @@ export class Finder {
     const what = wanted.kind === "gap" ? "No time in which a GPU had nothing to do" : "None";
     const where = inFile(run.info) + this.of(runs);
     actions.say(`${what} ${direction > 0 ? "after" : "before"} this${where}.`);
+  }
+
+  // What is called just as the text comes first, then what begins with it, then what has it
+  // elsewhere; each by time, and after the last one the first again.
+  async walk(text: string, direction: 1|- 1): Promise<void> {
+    const {actions} = this;
+    const runs = this.runsFor({text});
+    const found = await actions.last(() => this.walkOn(text, direction, runs));
+    if (found === null) return;
+    this.forgetGaps();
+    if (!found.event)
+      return actions.say(
+        `None ${direction > 0 ? "after" : "before"} this${inFile(runs[0].info) + this.of(runs)}.`);
+    const {run, event, place, words} = found;
+    this.walked = {text, run, ref: event.ref, place};
+    if (words) actions.say(words);
+    actions.reach(run, event.ref);
+  }
+
+  private async walkOn(text: string, direction: 1|- 1, runs: readonly RunView[]): Promise<Walked> {
+    const {walked, model: {selected}} = this;
+    const isOn = walked !== null && walked.text === text && walked.run === selected?.run &&
+      walked.ref === selected.event.ref;
+    const edge = ({info}: RunView): number => direction > 0 ? info.from - 1 : info.to + 1;
+    const here = (run: RunView): number => this.at(run, direction);
+    const again = `None ${direction > 0 ? "after" : "before"} this: ${
+      direction > 0 ? "the first" : "the last"} again.`;
+    const count = kPlaces.length;
+    const first = isOn ? walked.place : 0;
+    // All of a place before the next one, also when it begins in the middle of the run.
+    const places =
+      isOn ? [0, 1, 2, 3].map((i) => (first + direction * i + count) % count) : [0, 0, 1, 1, 2, 2];
+    for (const [i, place] of places.entries()) {
+      const isHere = isOn ? i === 0 : i % 2 === 0;
+      const wanted = {text, text_at: kPlaces[place]};
+      const [next] = await this.nearest(wanted, direction, runs, isHere ? here : edge);
+      if (!next.event) continue;
+      const turned = isOn ? direction * (place - first) <= 0 : true;
+      const words = isHere ? "" : turned ? again : kNow[kPlaces[place]];
+      return {...next, place, words};
+    }
+    return {run: runs[0], event: null, place: 0, words: ""};
   }
 
   nextSame(direction: 1|- 1): void {

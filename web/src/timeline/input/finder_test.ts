@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
 import type {Model, RunView, Selected} from "../state/model";
+import {placeOfText} from "../data/page_search";
 import {Finder} from "./finder";
 
 const kHash = "9f2c4d0a11223344";
@@ -9,10 +10,10 @@ const kHash = "9f2c4d0a11223344";
 interface Gap {
   from: number;
   length: number;
+  name?: string;
 }
 
-function eventOf({from, length}: Gap, ref: Ref): EventRef {
-  const name = "idle: data loading";
+function eventOf({from, length, name = "idle: data loading"}: Gap, ref: Ref): EventRef {
   return {ref, name, name_id: 1, table: "gpu_idle", from, to: from + length, track: 0, depth: 0};
 }
 
@@ -20,15 +21,23 @@ function eventOf({from, length}: Gap, ref: Ref): EventRef {
 function run(index: number, offset: number, gaps: Gap[]): RunView {
   const events = gaps.map(eventOf);
   const byLength = [...events].sort((a, b) => b.to - b.from - (a.to - a.from));
-  const answers: Record<string, (request: never) => unknown> = {
-    longest: ({nth}: Wanted&{nth: number}): LongestAnswer =>
-      ({event: byLength[nth] ?? null, count: events.length, steps: 3, outside: []}),
-    next: ({at, direction}: {at: string; direction: number}) => ({
-      event: (direction > 0 ? events : [...events].reverse())
-               .find(({from}) => direction * (from - Number(at)) > 0) ??
-        null
-    }),
-  };
+  const answers:
+    Record<string, (request: never) => unknown> = {
+      longest: ({nth}: Wanted&{nth: number}): LongestAnswer =>
+        ({event: byLength[nth] ?? null, count: events.length, steps: 3, outside: []}),
+      next:
+        ({at, direction, text, text_at}:
+            Wanted&{
+              at: string;
+              direction: number
+            }) =>
+          ({
+            event: (direction > 0 ? events : [...events].reverse())
+                     .filter(({name}) => !text || placeOfText(name, text) === text_at)
+                     .find(({from}) => direction * (from - Number(at)) > 0) ??
+              null
+          }),
+    };
   const info = {
     from: -offset,
     to: 100 - offset,
@@ -121,7 +130,7 @@ test("the next of both runs is the nearest on the axis", async () => {
 test("a search goes round, and begins at the left edge of the window", async () => {
   const {model, finder, said, shown} = looking([a]);
   const press = async(direction: 1|- 1): Promise<string> => {
-    await finder.next({text: "idle"}, direction, undefined, true);
+    await finder.walk("idle", direction);
     const {event} = model.selected!;
     event.from = [10, 60][event.ref];
     return shown();
@@ -133,3 +142,26 @@ test("a search goes round, and begins at the left edge of the window", async () 
   assert.equal(await press(-1), "A1");
   assert.equal(said.pop(), "None before this: the last again.");
 });
+
+test("a search goes through what is called just so, then what begins with it, then the rest",
+  async () => {
+    const names = ["iadd", "add_", "Add", "add", "added"];
+    const events = names.map((name, i) => ({from: 10 * i, length: 5, name}));
+    const {model, finder, said, shown} = looking([run(0, 0, events)]);
+    const press = async(direction: 1|- 1): Promise<string> => {
+      await finder.walk("add", direction);
+      model.selected!.event.from = 10 * model.selected!.event.ref;
+      return shown();
+    };
+    const pressed = [];
+    for (let i = 0; i < 6; ++i) pressed.push(await press(1));
+    assert.deepEqual(pressed, ["A2", "A3", "A1", "A4", "A0", "A2"]);
+    assert.deepEqual(said, [
+      "Now names that begin with it.", "Now names that have it elsewhere.",
+      "None after this: the first again."
+    ]);
+    assert.deepEqual([await press(-1), await press(-1)], ["A0", "A4"]);
+    // Of another selection the walk begins anew, and of what is meant most there are some before.
+    model.selected = {run: model.runs[0], event: {ref: 1, from: 10}} as unknown as Selected;
+    assert.equal(await press(1), "A2");
+  });

@@ -32,6 +32,7 @@ export class EventsPanel {
   private readonly below = h("div");
   private readonly said = h("span", {class: "muted", role: "status"});
   private readonly table: HTMLElement;
+  private readonly rounded: HTMLElement;  // over the last column, where any time is rounded
   private hits: Hit[] = [];
   private timer = 0;
 
@@ -40,6 +41,7 @@ export class EventsPanel {
     private readonly isShown: () => boolean) {
     const head = kColumns.map(
       ({name}, i) => h("th", {scope: "col", class: i === 0 || i === 3 ? "text" : "real"}, name));
+    this.rounded = head[head.length - 1];
     this.table =
       h("table", {"aria-label": "Visible events"}, h("thead", {}, h("tr", {}, ...head)), this.body);
     this.box =
@@ -71,6 +73,7 @@ export class EventsPanel {
              i < data.count && startOf(data, i) < to && this.hits.length < kMost; ++i)
           this.hits.push(hitOf(run, lane, data, i));
     }
+    this.rounded.hidden = this.hits.every((hit) => roundedTo(hit) === null);
     const more = this.hits.length >= kMost ? ", zoom in for the rest" : "";
     this.said.textContent = `${
       this.hits.length.toLocaleString("en")} events or runs of short events in the window${more}`;
@@ -98,10 +101,12 @@ export class EventsPanel {
   private row(hit: Hit, index: number): HTMLElement {
     const button = h("button",
       {type: "button", class: "link", click: () => this.go(hit.run, hit.ref)}, nameOf(hit));
+    const rounded = roundedTo(hit);
     return h("tr", {"aria-rowindex": index + 2}, h("td", {class: "text"}, button),
       h("td", {}, startOfHit(hit)), h("td", {}, lengthOf(hit)),
       h("td", {class: "text"}, hit.track.name), h("td", {}, String(hit.depth)),
-      h("td", {}, count(hit.merged)), h("td", {}, time(roundedTo(hit))));
+      h("td", {}, count(hit.merged)),
+      this.rounded.hidden ? null : h("td", {}, rounded === null ? "" : time(rounded)));
   }
 
   // With the whole times of all events, which may be still on their way.
@@ -121,8 +126,10 @@ export class EventsPanel {
 }
 
 // Several short events in one box span less than two steps, so that of a part this much is known.
-function roundedTo({cut, step}: Hit): number {
-  return cut ? 2 * step : step;
+// null: times are as they were recorded.
+export function roundedTo({cut, step}: Pick<Hit, "cut"|"step">): number|null {
+  if (cut) return 2 * step;
+  return step > 1 ? step : null;
 }
 
 function startOfHit({from, run, flags, cut, step}: Hit): string {

@@ -2,6 +2,7 @@
 import {h, longName} from "../../dom";
 import {count, percent, plural, time} from "../../format";
 import type {FindAnswer, Match, Wanted} from "../data/protocol";
+import {placeOfText} from "../data/page_search";
 import {searchedStep} from "../data/steps";
 import type {Track} from "../data/track";
 import {heldStepsText, inFile, isPart, lackOfSteps} from "../state/held";
@@ -9,7 +10,8 @@ import type {Density, Model, RunView} from "../state/model";
 import {placeOf, runLetter} from "../state/places";
 
 export interface SearchActions {
-  next(wanted: Wanted, direction: 1|- 1, run?: RunView): void;
+  walk(text: string, direction: 1|- 1): void;
+  next(wanted: Wanted, direction: 1|- 1, run: RunView): void;
   longest(wanted: Wanted, run: RunView): void;
   leave(): void;
   show(): void;   // the panel
@@ -70,7 +72,7 @@ export class SearchPanel {
       if (step !== undefined && this.model.first.info.steps.length > 0) this.actions.step(step);
       else if (this.model.found?.events === 0 && this.lanes().length > 0)
         this.actions.lane(this.lanes()[0].id);
-      else this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
+      else this.actions.walk(this.input.value, event.shiftKey ? -1 : 1);
     }
   }
 
@@ -128,7 +130,7 @@ export class SearchPanel {
   private draw(found: RunFound[]|null): void {
     if (!found) {
       this.element.replaceChildren(h("p", {class: "muted"},
-        "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, Shift+Enter to the previous one."));
+        "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, of what is called just so first, Shift+Enter to the previous one."));
       return;
     }
     const step = searchedStep(this.input.value);
@@ -151,7 +153,7 @@ export class SearchPanel {
       (two ? ". The strip on top shows where those of both are." : "");
     this.element.replaceChildren(...steps, h("p", {role: "status"}, words),
       h("table", {}, h("thead", {}, h("tr", {}, ...head)),
-        h("tbody", {}, ...rowsOf(found).map((row) => this.row(row)))));
+        h("tbody", {}, ...rowsOf(found, this.input.value).map((row) => this.row(row)))));
   }
 
   private wordsOf({run, answer}: RunFound): string {
@@ -162,7 +164,7 @@ export class SearchPanel {
     const several = answer.matches.length > 1;
     return `${whose}${plural(answer.events, "event")}${inFile(run.info)}, ${time(answer.total)} ${
              several ? "as a sum over names (one may run within another)" : "together"}` +
-      (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
+      (answer.more ? `; the first ${count(answer.matches.length)} names` : "");
   }
 
   private noneText(): string {
@@ -220,15 +222,16 @@ export class SearchPanel {
   }
 }
 
-// By time; what both runs have stands together.
-export function rowsOf(found: readonly RunFound[]): Row[] {
+// As each run has them, what is called just so first; what both runs have stands together.
+export function rowsOf(found: readonly RunFound[], text: string): Row[] {
   const rows = found.flatMap((one) => one.answer.matches.map((match) => ({found: one, match})));
   if (found.length < 2) return rows;
   const keyOf = ({match: {text, table}}: Row): string => `${table} ${text}`;
   const most = new Map<string, number>();
   for (const row of rows)
     most.set(keyOf(row), Math.max(most.get(keyOf(row)) ?? 0, row.match.total));
-  const place = (row: Row): number => most.get(keyOf(row))!;
-  return rows.sort((a, b) => place(b) - place(a) || keyOf(a).localeCompare(keyOf(b)) ||
-      a.found.run.index - b.found.run.index);
+  const place = ({match}: Row): number => placeOfText(match.text, text);
+  const longest = (row: Row): number => most.get(keyOf(row))!;
+  return rows.sort((a, b) => place(a) - place(b) || longest(b) - longest(a) ||
+      keyOf(a).localeCompare(keyOf(b)) || a.found.run.index - b.found.run.index);
 }

@@ -16,7 +16,14 @@ function found(index: number, ...totals: [string, number][]) {
 
 test("what both runs have stands together, by the larger time", () => {
   const rows =
-    rowsOf([found(0, ["mm", 9], ["add", 2]), found(1, ["add", 30], ["mm", 1], ["cat", 5])]);
+    rowsOf([found(0, ["mm", 9], ["add", 2]), found(1, ["add", 30], ["mm", 1], ["cat", 5])], "");
   assert.deepEqual(rows.map(({found: {run}, match}) => "AB"[run.index] + match.text),
     ["Aadd", "Badd", "Amm", "Bmm", "Bcat"]);
+});
+
+test("of both runs what is called just so comes first, then what begins with it", () => {
+  const a = found(0, ["add", 2], ["add_", 7], ["iadd", 9]);
+  const rows = rowsOf([a, found(1, ["Add", 1], ["iadd", 9])], "add");
+  assert.deepEqual(rows.map(({found: {run}, match}) => "AB"[run.index] + match.text),
+    ["Aadd", "BAdd", "Aadd_", "Aiadd", "Biadd"]);
 });

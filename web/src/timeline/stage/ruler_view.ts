@@ -1,6 +1,6 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {apart, kTextPad, moment, namedSteps, placeBeside, tickDistance, ticks} from "../draw/ruler";
+import {apart, kTextPad, moment, namedSteps, placeBeside, placeOfMoment, tickDistance, ticks} from "../draw/ruler";
 import type {Label} from "../draw/ruler";
 import type {Model} from "../state/model";
 import {time} from "../../format";
@@ -28,11 +28,21 @@ export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: st
   const at = ticks(view.from, view.to, distance);
   for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, rulerHeight(model) / 2);
   target.fillStyle = inks.page.muted;
-  for (const tick of at)
-    target.fillText(moment(tick, distance), view.x(tick) + 4, kTimeY * model.scale);
+  drawTimes(target, model, at.map((tick) => ({x: view.x(tick), text: moment(tick, distance)})));
   const named = drawSteps(target, model, inks);
   drawNotes(target, model, inks);
   drawRange(target, model, inks, named);
+}
+
+// None that the edge of the picture would cut.
+function drawTimes(target: CanvasRenderingContext2D, {view, scale}: Model,
+  times: {x: number; text: string}[]): void {
+  const labels =
+    times.map(({x, text}) => ({text, x: x + 4, width: target.measureText(text).width}));
+  const shown = apart(labels, 0, view.width);
+  labels.forEach(({x, text}, i) => {
+    if (shown[i]) target.fillText(text, x, kTimeY * scale);
+  });
 }
 
 // Far into a recording and deep in a zoom a moment has many digits.
@@ -116,7 +126,8 @@ function drawRange(
     if (isMoment) arrow(target, from, bottom, color);
     const text = isMoment ? moment(span.from, 1) : time(span.to - span.from);
     const width = target.measureText(text).width;
-    const x = isMoment ? from + kArrowPx + 3 : placeBeside({from, to}, width, named);
+    const x = isMoment ? placeOfMoment(from, width, kArrowPx + 3, view.width)
+                       : placeBeside({from, to}, width, named);
     if (x === undefined) continue;
     target.fillStyle = inks.page.surface;
     target.fillRect(x - kTextPad, (kStepY - 8) * scale, width + 2 * kTextPad, 14 * scale);

@@ -50,7 +50,7 @@ function wordsOf(hit: Hit): [name: string, words: string] {
   const long = about + time(hit.to - hit.from);
   const words = hit.merged > 1
     ? `${count(hit.merged)} short events in ${long}, the longest of them this`
-    : `${hit.to > hit.from ? long : "under a step of this zoom"}${
+    : `${hit.to > hit.from || hit.step === 1 ? long : "under a step of this zoom"}${
         hit.flags & kStillOpen ? ", still open at the end" : ""}`;
   return [name || "(no name)", words];
 }
