@@ -18,6 +18,8 @@ struct Looks {
   uint32_t count = 1;
   int64_t from_ns = 0;  // the time that they stand for
   int64_t to_ns = 0;
+
+  int64_t OneNs() const { return (to_ns - from_ns) / std::max<int64_t>(1, count); }
 };
 
 // Callers come before what they call.
@@ -67,12 +69,15 @@ class Sums {
     const int64_t inside_ns = std::min(to_ns_, looks.to_ns) - std::max(from_ns_, looks.from_ns);
     by_line_[line] += std::max<int64_t>(0, inside_ns);
   }
-  void HoldsLoop() { outside_ = true; }
+  void HoldsLoop() { holds_loop_ = true; }
 
   SampledCall Take() {
     if (call_.looks == 0) return call_;
     call_.apart_ns = all_ns_ / int64_t(call_.looks) / kUsNs * kUsNs;
-    if (outside_) call_.steps = 0;
+    constexpr int64_t kSteps = 2;  // one before the first that is known, one after the last
+    const int64_t step_ns = steps_ == nullptr ? 0 : steps_->duration.median;
+    if (outside_ns_ > kSteps * std::max(step_ns, call_.apart_ns)) HoldsLoop();
+    if (holds_loop_) call_.steps = 0;
     const auto most = std::max_element(
         by_line_.begin(), by_line_.end(),
         [](const auto& one, const auto& other) { return one.second < other.second; });
@@ -85,17 +90,25 @@ class Sums {
  private:
   void CountSteps(const Looks& looks) {
     if (steps_ == nullptr) return;
-    for (int64_t look = 0; look < int64_t{looks.count} && !outside_;) {
-      const size_t row = lookup_.RowAt(looks.first_ns + look * looks.apart_ns);
-      outside_ = row == StepLookup::kNone;
-      if (outside_) return;
-      if (row != last_step_) ++call_.steps;
-      last_step_ = row;
-      if (looks.apart_ns <= 0) return;
-      // The first look after this step.
-      const int64_t left_ns = steps_->steps[row].end_ns - looks.first_ns;
-      look = std::max(look + 1, (left_ns + looks.apart_ns - 1) / looks.apart_ns);
+    const int64_t apart_ns = std::max<int64_t>(1, looks.apart_ns);
+    for (int64_t look = 0; look < int64_t{looks.count};) {
+      const int64_t at_ns = looks.first_ns + look * looks.apart_ns;
+      const size_t row = lookup_.RowAt(at_ns);
+      // The first look after this step, or in the next one.
+      const int64_t left_ns = EndOfPart(row, at_ns) - looks.first_ns;
+      const int64_t next = std::clamp((left_ns + apart_ns - 1) / apart_ns, look + 1,
+                                      std::max(look + 1, int64_t{looks.count}));
+      if (row == StepLookup::kNone) outside_ns_ += (next - look) * looks.OneNs();
+      if (row != StepLookup::kNone && row != last_step_) ++call_.steps;
+      if (row != StepLookup::kNone) last_step_ = row;
+      look = next;
     }
+  }
+  // Of a step, or of what lies before the next one.
+  int64_t EndOfPart(size_t step, int64_t at_ns) const {
+    if (step != StepLookup::kNone) return steps_->steps[step].end_ns;
+    const size_t next = StepLookup::FirstUnfinished(steps_->steps, at_ns);
+    return next < steps_->steps.size() ? steps_->steps[next].start_ns : INT64_MAX / 2;
   }
 
   const ProcessSteps* steps_;
@@ -106,7 +119,8 @@ class Sums {
   int64_t all_ns_ = 0;
   std::map<uint32_t, int64_t> by_line_;
   size_t last_step_ = StepLookup::kNone;
-  bool outside_ = false;  // of all steps
+  int64_t outside_ns_ = 0;  // looks outside of all steps stand for
+  bool holds_loop_ = false;
 };
 
 struct Wanted {

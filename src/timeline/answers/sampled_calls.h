@@ -14,8 +14,10 @@ struct SampledCall {
   int64_t apart_ns = 0;  // from one to the next, mean
   uint32_t line = 0;     // that it was in for most of it, itself or calling others; 0: not known
   int64_t line_ns = 0;   // of it
-  // In which looks saw it, of the process's own. 0 where that tells nothing of calls: one look saw
-  // it outside of all steps, so that it holds the loop, as the program itself always does.
+  // In which looks saw it, of the process's own. 0 where that tells nothing of calls: looks saw it
+  // outside of all steps for longer than two of them, so that it holds the loop, as the program
+  // itself always does. (The first step begins where something was recorded, and a call of it
+  // before.)
   uint32_t steps = 0;
 };
 

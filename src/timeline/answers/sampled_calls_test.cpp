@@ -32,7 +32,9 @@ class SampledCallsTest : public ::testing::Test {
     const PythonStackId module = Frame("<module>", 60, {});
     const PythonStackId main = Frame("main", 40, module);
     Look(5, 15, module);
-    Look(25, 95, main);
+    Look(25, 75, main);
+    // A step's call is seen before the step begins where nothing else is known of it.
+    Look(85, 95, Frame("load", 3, main));
     Look(105, 115, Frame("load", 3, main));
     Look(125, 275, main);
     const PythonStackId forward = Frame("forward", 11, main);
@@ -41,8 +43,8 @@ class SampledCallsTest : public ::testing::Test {
     Look(325, 375, main);
     // The next look is after the step's border, and the middle between the two as well.
     Look(385, 395, Frame("edge", 30, main));
-    Look(405, 1125, main);
-    Look(1135, 1145, module);
+    Look(405, 1295, main);
+    Look(1305, 1315, module);
     Store& store = build_.store();
     const NativeStackId outer = NativeFrame("run", {});
     const NativeStackId inner = NativeFrame("gemm", outer);

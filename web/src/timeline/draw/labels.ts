@@ -4,9 +4,14 @@
 export const kLeastLabelled = 40;  // px
 const kEllipsis = "…";
 
+// "train.py:14(train_step)": what samples of Python found.
+const kPython = /^(?:.*\/)?([^/]*):\d+\((.+)\)$/;
+
 // The function's own name: "vectorized_kernel" of "void at::native::vectorized_kernel<4,
-// float>(int)".
+// float>(int)", "train_step" of "train.py:14(train_step)"; of a module's own code the file.
 export function shortName(symbol: string): string {
+  const python = kPython.exec(symbol);
+  if (python) return python[2] === "<module>" ? python[1] : python[2];
   const plain = symbol.startsWith("void ") ? symbol.slice(5) : symbol;
   const whole = plain.split("(anonymous namespace)::").join("");
   const end = whole.search(/[<(\[]/);

@@ -26,6 +26,14 @@ test("of a kernel its own name stays", () => {
   assert.equal(shortName("<lambda>"), "<lambda>");
 });
 
+test("of a sampled Python function its own name stays", () => {
+  assert.equal(fitted("train.py:14(train_step)", 110, 10), "train_step");
+  assert.equal(fitted("train.py:14(train_step)", 70, 10), "train_…");
+  assert.equal(fitted("nn/linear.py:130(Linear.forward)", 100, 10), "…r.forward");
+  assert.equal(fitted("batchlight/_start.py:1(<module>)", 100, 10), "_start.py");
+  assert.equal(shortName("<frozen importlib._bootstrap>:1022(_find_and_load)"), "_find_and_load");
+});
+
 test("a label stays in the visible part of its box", () => {
   assert.deepEqual(visiblePart(-500, 300, 1000), [0, 300]);
   assert.deepEqual(visiblePart(900, 4000, 1000), [900, 1000]);
@@ -42,7 +50,7 @@ test("a moment shows the digits that tell ticks apart", () => {
   assert.equal(moment(1_234_567_890, 1e6), "1.235 s");
   assert.equal(moment(1_234_567_890, 1), "1.234567890 s");
   assert.equal(moment(12_500_000, 5e5), "12.5 ms");
-  assert.equal(moment(0, 10), "0 ns");
+  assert.equal(moment(0, 10), "0 s");
 });
 
 test("of many steps the round ones are named, and the long ones", () => {

@@ -62,6 +62,11 @@ export function apart(labels: readonly Label[], gap: number, end: number): boole
 
 export const kTextPad = 3;  // px around a text
 
+// Whether two texts would touch.
+export function touch(a: Label, b: Label): boolean {
+  return a.x < b.x + b.width + kTextPad && b.x < a.x + a.width + kTextPad;
+}
+
 // Where a text stands in a stretch beside the names of steps: in the middle, else at its end.
 // undefined: it has no room.
 export function placeBeside({from, to}: {from: number; to: number}, width: number,
@@ -80,6 +85,7 @@ const kUnits: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "
 
 // A moment with the digits that a distance of `resolution` ns needs: "1.2345 s".
 export function moment(ns: number, resolution: number): string {
+  if (ns === 0) return "0 s";
   const [factor, unit] = kUnits.find(([size]) => Math.abs(ns) >= size) ?? kUnits[3];
   const digits = Math.max(0, Math.ceil(Math.log10(factor / Math.max(1, resolution)) - 1e-9));
   return `${(ns / factor).toFixed(Math.min(digits, Math.round(Math.log10(factor))))} ${unit}`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {placeBeside, placeOfMoment} from "./ruler";
+import {placeBeside, placeOfMoment, touch} from "./ruler";
 
 test(
   "the length of a range stands in its middle, else at its end, never over a step's name", () => {
@@ -15,4 +15,7 @@ test(
 test("the time of a moment near the edge stands before it", () => {
   assert.equal(placeOfMoment(100, 40, 9, 400), 109);
   assert.equal(placeOfMoment(380, 40, 9, 400), 331);
+  assert.ok(touch({x: 331, width: 40}, {x: 310, width: 20}));
+  assert.ok(!touch({x: 331, width: 40}, {x: 300, width: 20}));
+  assert.ok(!touch({x: 331, width: 40}, {x: 380, width: 20}));
 });

@@ -1,8 +1,9 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {apart, kTextPad, moment, namedSteps, placeBeside, placeOfMoment, tickDistance, ticks} from "../draw/ruler";
+import {apart, kTextPad, moment, namedSteps, placeBeside, placeOfMoment, tickDistance, ticks, touch} from "../draw/ruler";
 import type {Label} from "../draw/ruler";
 import type {Model} from "../state/model";
+import type {Span} from "../state/viewport";
 import {time} from "../../format";
 import type {CanvasLayer} from "./canvas_layer";
 
@@ -69,7 +70,10 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
   const begins = labels.map(({x}) => Math.round(x - 4));
   // The step that began before stays named until the next one's name needs its place.
   if (labels[0]?.x < 4) labels[0].x = 4;
-  const shown = apart(labels, kLabelGap, view.width);
+  // The time of a mark stands among them.
+  const mark = momentLabel(target, model, model.mark);
+  const shown =
+    apart(labels, kLabelGap, view.width).map((one, i) => one && !(mark && touch(labels[i], mark)));
   labels.forEach(({text, x}, i) => {
     // The line of a step without a name would go through another's name.
     const height = shown[i] ? rulerHeight(model) / 2 : kShortTick;
@@ -91,6 +95,19 @@ function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     target.fill();
     target.fillRect(x, 0, 1, rulerHeight(model));
   }
+}
+
+function momentText({from}: Span): string {
+  return moment(from, 1);
+}
+
+// Where the time of a moment stands; null: it is none, or out of the picture.
+function momentLabel(target: CanvasRenderingContext2D, {view}: Model, span: Span|null): Label|null {
+  if (!span || span.from !== span.to) return null;
+  const at = view.x(span.from);
+  if (at < 0 || at > view.width) return null;
+  const {width} = target.measureText(momentText(span));
+  return {x: placeOfMoment(at, width, kArrowPx + 3, view.width), width};
 }
 
 // A moment has no width that is seen.
@@ -124,10 +141,10 @@ function drawRange(
     target.fillRect(from, bottom - 3, Math.max(1, to - from), 3);
     const isMoment = span.from === span.to;
     if (isMoment) arrow(target, from, bottom, color);
-    const text = isMoment ? moment(span.from, 1) : time(span.to - span.from);
+    const text = isMoment ? momentText(span) : time(span.to - span.from);
     const width = target.measureText(text).width;
-    const x = isMoment ? placeOfMoment(from, width, kArrowPx + 3, view.width)
-                       : placeBeside({from, to}, width, named);
+    const x =
+      isMoment ? momentLabel(target, model, span)?.x : placeBeside({from, to}, width, named);
     if (x === undefined) continue;
     target.fillStyle = inks.page.surface;
     target.fillRect(x - kTextPad, (kStepY - 8) * scale, width + 2 * kTextPad, 14 * scale);
