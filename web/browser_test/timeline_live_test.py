@@ -382,6 +382,17 @@ class Live(unittest.TestCase):
         self.wait('const {model} = batchlightTimeline.app; return !model.first.cache.failing && !model.first.cache.busy')
         self.browser.errors()
 
+    def test_a_page_that_opens_without_its_server_waits_for_it(self):
+        self.serve(20)
+        self.browser.open_url('about:blank')
+        self.browser.devtools('Network.enable')
+        self.browser.devtools('Network.setBlockedURLs', urls=['*/api/1/*'])
+        self.browser.open_url(self.url)
+        self.wait('return /cannot reach batchlight view .* opens when it answers/.test(document.querySelector(".opening")?.innerText)')
+        self.browser.devtools('Network.setBlockedURLs', urls=[])
+        self.wait('return document.querySelector(".region") !== null && batchlightTimeline.counts().items > 0')
+        self.browser.errors()
+
     def test_a_wrong_token_is_named(self):
         self.serve(20)
         self.browser.open_url('about:blank')

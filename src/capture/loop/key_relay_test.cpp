@@ -49,7 +49,7 @@ class KeyRelayTest : public ::testing::Test {
   }
 
   // Types until the terminal takes no more for a while: the program reads nothing.
-  std::string TypeUntilFull() {
+  std::string TypeUntilFull() const {
     std::string typed;
     for (int waited = 0; waited < 10;) {
       const std::string key(1, static_cast<char>('a' + typed.size() % 26));
