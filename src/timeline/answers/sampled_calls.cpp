@@ -68,6 +68,7 @@ class Sums {
     // Of that what lies in the call: it begins and ends between two looks.
     const int64_t inside_ns = std::min(to_ns_, looks.to_ns) - std::max(from_ns_, looks.from_ns);
     by_line_[line] += std::max<int64_t>(0, inside_ns);
+    inside_ns_ += std::max<int64_t>(0, inside_ns);
   }
   void HoldsLoop() { holds_loop_ = true; }
 
@@ -83,7 +84,9 @@ class Sums {
         [](const auto& one, const auto& other) { return one.second < other.second; });
     if (most->first == 0) return call_;
     call_.line = most->first;
-    call_.line_ns = most->second / kUsNs * kUsNs;
+    // What lies after the last look is as what lies before.
+    const double share = double(most->second) / double(std::max<int64_t>(1, inside_ns_));
+    call_.line_ns = int64_t(share * double(to_ns_ - from_ns_)) / kUsNs * kUsNs;
     return call_;
   }
 
@@ -117,6 +120,7 @@ class Sums {
   const int64_t to_ns_;
   SampledCall call_;
   int64_t all_ns_ = 0;
+  int64_t inside_ns_ = 0;  // of that, in the call
   std::map<uint32_t, int64_t> by_line_;
   size_t last_step_ = StepLookup::kNone;
   int64_t outside_ns_ = 0;  // looks outside of all steps stand for

@@ -130,7 +130,7 @@ TEST_F(SampledCallsTest, KnowLooksAndLines) {
   EXPECT_EQ(forward.looks, 4u);
   EXPECT_EQ(forward.apart_ns, 10 * kMs);
   EXPECT_EQ(forward.line, 11u);
-  EXPECT_EQ(forward.line_ns, 35 * kMs) << "from 280, between two looks, to the last one";
+  EXPECT_EQ(forward.line_ns, 40 * kMs) << "all of it";
   const SampledCall gemm = Of("gemm");
   EXPECT_EQ(gemm.looks, 10u);
   EXPECT_EQ(gemm.apart_ns, kMs);
