@@ -54,6 +54,12 @@ class Recorded(InFolder):
         stalls = rows("stalls")
         self.assertGreater(sum(int(row["Samples"]) for row in stalls), 10_000)
 
+    def test_a_roofline_without_counted_operations_is_said_to_be_none(self):
+        done = self.batchlight("kernels", self.RUN, "--table", "roofline")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("operations of kernels were not counted; `batchlight kernels --set roofline` does", done.stderr)
+        self.assertNotIn("not counted", self.batchlight("kernels", self.RUN, "--table", "all").stderr)
+
 
 class Kernels(InFolder):
     def kernels(self, *flags, steps="40", status=0, program=TWO_KINDS, **variables):

@@ -206,10 +206,12 @@ class Reporter {
     kernel.kernel_class = ClassifyKernel(store_.Text(kernel.name));
     const auto& devices = store_.gpus.device;
     const auto gpu = std::find(devices.begin(), devices.end(), kernel.device);
-    if (kernel.launch.row() < store_.kernel_launches.size() && gpu != devices.end()) {
+    const bool is_known = gpu != devices.end();
+    const auto gpu_row =
+        is_known ? store_.gpus.Row(static_cast<size_t>(gpu - devices.begin())) : GpusRow();
+    if (kernel.launch.row() < store_.kernel_launches.size() && is_known) {
       kernel.theoretical =
-          TheoreticalOccupancy(store_.kernel_launches.Row(kernel.launch.row()),
-                               store_.gpus.Row(static_cast<size_t>(gpu - devices.begin())));
+          TheoreticalOccupancy(store_.kernel_launches.Row(kernel.launch.row()), gpu_row);
     }
     FindUse(sums, kernel);
     kernel.bound = BoundOf(kernel);
@@ -222,6 +224,9 @@ class Reporter {
       const std::optional<double> operations = sums.Of(known.metric);
       if (operations) kernel.tensor_operations = kernel.tensor_operations.value_or(0) + *operations;
     }
+    const GpuPeaks peaks = is_known ? PeaksOf(store_.Text(gpu_row.name), gpu_row) : GpuPeaks();
+    kernel.roofline = RooflineOf([&sums](std::string_view metric) { return sums.Of(metric); },
+                                 kernel.time_ns, peaks);
     kernel.values = sums.All();
   }
 

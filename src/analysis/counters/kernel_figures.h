@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/counters/kernel_roofline.h"
 #include "analysis/counters/measured_kernels.h"
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/cuda/occupancy.h"
@@ -73,10 +74,11 @@ struct KernelFigures {
   std::optional<double> dram_gbps;
   std::optional<double> l1_hit;
   std::optional<double> l2_hit;
-  std::optional<double> sectors_per_load;           // global
-  std::optional<double> sectors_per_store;          // global
-  std::optional<double> bank_conflicts;             // share of the wavefronts of shared memory
-  std::optional<double> tensor_operations;          // of one launch, all types
+  std::optional<double> sectors_per_load;   // global
+  std::optional<double> sectors_per_store;  // global
+  std::optional<double> bank_conflicts;     // share of the wavefronts of shared memory
+  std::optional<double> tensor_operations;  // of one launch, all types
+  KernelRoofline roofline;
   std::vector<StallShare> stalls;                   // by falling cycles; empty: not read
   std::vector<std::pair<StringId, double>> values;  // all, of one launch
 

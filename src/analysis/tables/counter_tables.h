@@ -14,6 +14,7 @@ ResultTable MakeKernelLimitsTable(const RunOverview& overview);
 ResultTable MakeKernelMemoryTable(const RunOverview& overview);
 ResultTable MakeKernelOccupancyTable(const RunOverview& overview);
 ResultTable MakeKernelSchedulerTable(const RunOverview& overview);
+ResultTable MakeKernelRooflineTable(const RunOverview& overview);
 ResultTable MakeKernelCountersTable(const RunOverview& overview);
 
 // The same of some kernels, or of single launches.
@@ -21,6 +22,8 @@ ResultTable KernelLimitsTable(const Store& store, const KernelReport& report);
 ResultTable KernelMemoryTable(const Store& store, const KernelReport& report);
 ResultTable KernelOccupancyTable(const Store& store, const KernelReport& report);
 ResultTable KernelSchedulerTable(const Store& store, const KernelReport& report);
+// Without rows where operations were not counted (--set roofline).
+ResultTable KernelRooflineTable(const Store& store, const KernelReport& report);
 ResultTable KernelCountersTable(const Store& store, const KernelReport& report);
 
 }  // namespace batchlight

@@ -26,11 +26,10 @@ struct KernelTable {
   std::string_view name;
   ResultTable (*make)(const Store& store, const KernelReport& report);
 };
-constexpr KernelTable kTables[] = {{"limits", KernelLimitsTable},
-                                   {"memory", KernelMemoryTable},
-                                   {"occupancy", KernelOccupancyTable},
-                                   {"scheduler", KernelSchedulerTable},
-                                   {"counters", KernelCountersTable}};
+constexpr KernelTable kTables[] = {
+    {"limits", KernelLimitsTable},       {"memory", KernelMemoryTable},
+    {"occupancy", KernelOccupancyTable}, {"scheduler", KernelSchedulerTable},
+    {"roofline", KernelRooflineTable},   {"counters", KernelCountersTable}};
 
 class Regex {
  public:
@@ -81,6 +80,14 @@ std::string WhyNone(const KernelReport& report) {
            " replayed, but beside others: nobody can say whose the values are";
   }
   return "no kernel that was measured matches --kernel";
+}
+
+// Of measured kernels where a table that was asked for by its name has no rows.
+void SayIfNotCounted(const KernelView& view, const KernelReport& report, const std::string& input) {
+  const auto named = std::find(view.tables.begin(), view.tables.end(), "roofline");
+  if (named == view.tables.end() || report.kernels.empty()) return;
+  SayLine("batchlight: " + input +
+          ": operations of kernels were not counted; `batchlight kernels --set roofline` does");
 }
 
 // Ranks whose kernels were measured, ascending; none: not a distributed job.
@@ -230,7 +237,10 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     ResultTable table = wanted.make(store, report);
     if (view.rows > 0 && table.rows.size() > view.rows) table.rows.resize(view.rows);
     if (format.for_people()) {
-      if (table.rows.empty()) continue;
+      if (table.rows.empty()) {
+        if (wanted.name == "roofline") SayIfNotCounted(view, report, input);
+        continue;
+      }
       KeepFigures(RanksOf(store, report).size() > 1, &table);
       ShortenKernelNames(&table);
       SuitUnits(&table);
