@@ -73,7 +73,7 @@ SUB_LAYERS = {
         'result': ('numbers',),
         'stalls': ('result', 'numbers'),
         'cuda': (),
-        'phases': ('numbers',),
+        'phases': ('cuda', 'numbers'),
         'steps': ('phases', 'numbers'),
         'stages': ('lines', 'steps', 'phases', 'cuda', 'numbers'),
         'python': ('lines', 'steps', 'numbers'),

@@ -17,6 +17,7 @@ namespace {
 #define MODULE(name, kind)
 #define LINE(text, kind)
 #define GROWS(kind)
+#define CHOOSES(kind)
 #define IN_LIST(kind)
 
 enum Kind : uint8_t {
@@ -82,6 +83,14 @@ bool Grows(std::string_view line) {
                                              [&](const auto& join) { return Holds(value, join); });
 }
 
+// "items[users == user]": an index by a comparison.
+bool ChoosesByValue(std::string_view line) {
+  const size_t opens = line.find('['), equals = line.find(" == ");
+  if (opens == line.npos || equals == line.npos || equals < opens || opens == 0) return false;
+  return IsOfName(line[opens - 1]) && line.find(']', equals) != line.npos &&
+         line.substr(opens, equals - opens).find(" for ") == std::string_view::npos;
+}
+
 // "if word not in stop_words": a question, not a loop's "for word in words".
 bool AsksWhetherIn(std::string_view line) {
   if (line.find(" not in ") != line.npos) return true;
@@ -105,6 +114,9 @@ Kind KindOfLine(std::string_view line) {
   const auto* const found = std::find_if(std::begin(kLines), std::end(kLines),
                                          [&](const Known& one) { return Holds(line, one.text); });
   if (found != std::end(kLines)) return found->kind;
+#undef CHOOSES
+#define CHOOSES(kind) \
+  if (ChoosesByValue(line)) return kind;
 #undef IN_LIST
 #define IN_LIST(kind) \
   if (AsksWhetherIn(line)) return kind;
@@ -118,6 +130,7 @@ Kind KindOfLine(std::string_view line) {
 #undef MODULE
 #undef LINE
 #undef GROWS
+#undef CHOOSES
 #undef IN_LIST
 
 CodeHint TextOf(Kind kind) {

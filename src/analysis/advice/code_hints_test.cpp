@@ -84,6 +84,12 @@ TEST(CodeHints, OfWhatGrows) {
   EXPECT_EQ(HintOfLine("both = torch.cat([left, right])"), "");
 }
 
+TEST(CodeHints, OfWhatIsChosenByItsValue) {
+  EXPECT_EQ(HintOfLine("return self.items[self.users == user]"), "An index");
+  EXPECT_EQ(HintOfLine("if rows[0] == 1:"), "");
+  EXPECT_EQ(HintOfLine("return [x for x in xs if x.key == key]"), "") << "no array";
+}
+
 TEST(CodeHints, OfQuestionsToLists) {
   EXPECT_EQ(HintOfLine("if word not in self.stop_words:"), "If what");
   EXPECT_EQ(HintOfLine("return [w for w in words if w in vocabulary]"), "If what");

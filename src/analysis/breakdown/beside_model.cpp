@@ -12,7 +12,7 @@
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
-#include "analysis/gpu/gpu_waits.h"
+#include "analysis/gpu/steady_waits.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/owners/autograd_numbers.h"

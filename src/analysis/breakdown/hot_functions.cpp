@@ -10,7 +10,7 @@
 
 #include "analysis/breakdown/loop_work.h"
 #include "analysis/breakdown/phase_stretches.h"
-#include "analysis/gpu/gpu_waits.h"
+#include "analysis/gpu/steady_waits.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/owners/autograd_numbers.h"
 

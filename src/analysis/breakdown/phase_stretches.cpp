@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/phases/gpu_waits.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {

@@ -4,9 +4,9 @@
 
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/gpu/gpu_idle.h"
-#include "analysis/gpu/gpu_waits.h"
 #include "analysis/lines/line_parts.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/phases/gpu_waits.h"
 #include "store/interval_index.h"
 
 namespace batchlight {

@@ -108,13 +108,13 @@ std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
 }  // namespace
 
 std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps,
-                                        bool has_epochs) {
+                                        const std::vector<TimeSpan>& waits, bool has_epochs) {
   std::vector<TimeSpan> found, bare;
   if (steps.thread.IsNone() || steps.steps.size() < 4) return found;
   const std::vector<TimeSpan> not_training = CallsOf(inputs, steps.thread, Phase::kEvaluationCall);
-  // They come when they come, also in the middle of what an iteration begins with.
-  const std::vector<TimeSpan> collections =
-      CallsOf(inputs, steps.thread, Phase::kGarbageCollection);
+  // Collections come when they come, also in the middle of what an iteration begins with.
+  const std::vector<TimeSpan> no_work =
+      UniteSpans(CallsOf(inputs, steps.thread, Phase::kGarbageCollection), waits);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(steps.thread);
   std::vector<TimeSpan> evaluations;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
@@ -123,18 +123,18 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   }
   const std::vector<TimeSpan> apart = UniteSpans(not_training, evaluations);
   const std::vector<Lead> leads = LeadsOf(inputs, steps, apart);
-  const ProcessorWaits waits(inputs.store, steps.thread);
+  const ProcessorWaits processor(inputs.store, steps.thread);
   const auto free_of = [](const std::vector<TimeSpan>& others, TimeSpan span) {
     return span.end_ns - span.start_ns - NsInside(others, span.start_ns, span.end_ns);
   };
   std::vector<int64_t> lengths, durations, ran, steps_ran;
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
-    lengths.push_back(free_of(collections, span));
-    ran.push_back(lengths.back() - std::llround(waits.In(span)));
+    lengths.push_back(free_of(no_work, span));
+    ran.push_back(lengths.back() - std::llround(processor.In(span)));
     durations.push_back(steps.steps[i].duration_ns());
     const TimeSpan step{steps.steps[i].start_ns, steps.steps[i].end_ns};
-    steps_ran.push_back(durations.back() - std::llround(waits.In(step)));
+    steps_ran.push_back(durations.back() - std::llround(processor.In(step)));
   }
   const double usual_ns = double(LowerQuantile(lengths, 0.5));
   const double usually_ran_ns = double(LowerQuantile(ran, 0.5));
@@ -143,12 +143,12 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
     const auto free_ns =
-        double(free_of(collections, span) - NsInside(evaluations, span.start_ns, span.end_ns));
+        double(free_of(no_work, span) - NsInside(evaluations, span.start_ns, span.end_ns));
     const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
     const bool stands_out = leads[i].epoch || free_ns > kLeastOfUsual * usual_ns;
     if (!stands_out || free_ns - usual_ns <= least) continue;
     // What waits longer for a processor does no more than others do.
-    const double ran_ns = free_ns - waits.In(span);
+    const double ran_ns = free_ns - processor.In(span);
     const bool does_more = ran_ns > kLeastOfUsual * usually_ran_ns &&
                            ran_ns - usually_ran_ns > kLeastLead * step_ran_ns;
     if (!leads[i].epoch && (has_epochs || !does_more)) continue;

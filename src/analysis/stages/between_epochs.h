@@ -11,9 +11,10 @@ namespace batchlight {
 
 struct StepInputs;
 
-// Ordered, not overlapping. Validation and checkpoints in it are not cut out. `has_epochs`: it is
-// known where they begin, and what begins none is a slow iteration.
+// Ordered, not overlapping. Validation and checkpoints in it are not cut out. `waits`: the thread
+// waits for the GPU, which is at work on iterations then. `has_epochs`: it is known where they
+// begin, and what begins none is a slow iteration.
 std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps,
-                                        bool has_epochs);
+                                        const std::vector<TimeSpan>& waits, bool has_epochs);
 
 }  // namespace batchlight

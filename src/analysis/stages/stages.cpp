@@ -6,6 +6,7 @@
 
 #include "analysis/numbers/capture_windows.h"
 #include "analysis/numbers/closed_end.h"
+#include "analysis/phases/gpu_waits.h"
 #include "analysis/stages/around_saves.h"
 #include "analysis/stages/between_epochs.h"
 #include "analysis/stages/stage_paint.h"
@@ -127,17 +128,30 @@ class LifeOfProcess {
     Lay({SpanOfLoop(steps).whole}, loop_);
     const std::vector<int64_t> epochs_ns = EpochStarts(inputs_, thread_);
     const bool has_epochs = AnyWithin(epochs_ns, {steps.front().end_ns, steps.back().end_ns - 1});
-    LayBetween(LongGaps(), epochs_ns);
-    LayBetween(FindBetweenEpochs(inputs_, *steps_, has_epochs), epochs_ns);
+    const std::vector<TimeSpan> waits = WaitsForGpu();
+    LayBetween(LongGaps(waits), waits, epochs_ns);
+    LayBetween(FindBetweenEpochs(inputs_, *steps_, waits, has_epochs), waits, epochs_ns);
     Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
     Lay(StepsOf(StepKind::kGraphCapture), StageKind::kGraphCapture);
   }
 
+  // What the GPU is at work on then, steps have launched.
+  std::vector<TimeSpan> WaitsForGpu() const {
+    std::vector<TimeSpan> waits;
+    for (const GpuWait& wait : FindGpuWaits(store_, thread_)) {
+      if (wait.kind == PhaseKind::kGpuWait) AddSpan(waits, wait.start_ns, wait.end_ns);
+    }
+    return waits;
+  }
+
   // Time beside the steps lies between two epochs where one begins in it or at its end.
-  void LayBetween(const std::vector<TimeSpan>& spans, const std::vector<int64_t>& epochs_ns) {
+  void LayBetween(const std::vector<TimeSpan>& spans, const std::vector<TimeSpan>& waits,
+                  const std::vector<int64_t>& epochs_ns) {
     std::vector<TimeSpan> epochs, steps;
     for (const TimeSpan& span : spans) {
-      AddSpan(AnyWithin(epochs_ns, span) ? epochs : steps, span.start_ns, span.end_ns);
+      std::vector<TimeSpan>& kind = AnyWithin(epochs_ns, span) ? epochs : steps;
+      VisitGaps(waits, span.start_ns, span.end_ns,
+                [&](int64_t from_ns, int64_t to_ns) { AddSpan(kind, from_ns, to_ns); });
     }
     Lay(epochs, StageKind::kBetweenEpochs);
     Lay(steps, StageKind::kBetweenSteps);
@@ -152,11 +166,12 @@ class LifeOfProcess {
   }
 
   // Time between two steps that is longer than a step.
-  std::vector<TimeSpan> LongGaps() const {
+  std::vector<TimeSpan> LongGaps(const std::vector<TimeSpan>& waits) const {
     std::vector<TimeSpan> gaps;
     const std::vector<Step>& steps = steps_->steps;
     for (size_t i = 1; i < steps.size(); ++i) {
-      const int64_t gap_ns = steps[i].start_ns - steps[i - 1].end_ns;
+      const int64_t gap_ns = steps[i].start_ns - steps[i - 1].end_ns -
+                             NsInside(waits, steps[i - 1].end_ns, steps[i].start_ns);
       if (gap_ns > steps_->duration.median) AddSpan(gaps, steps[i - 1].end_ns, steps[i].start_ns);
     }
     if (gaps.size() * kFewestPerEpoch > steps.size()) gaps.clear();

@@ -296,6 +296,21 @@ TEST_F(StagesTest, WhatWaitsForAProcessorIsNothingBetweenSteps) {
   EXPECT_EQ(SlowIterations(380).count("between steps"), 0u);
 }
 
+// A clock that synchronizes before every tenth iteration: the GPU is at work on those before.
+TEST_F(StagesTest, WaitingForTheGpuIsNothingBetweenSteps) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 50; ++i) {
+    if (i % 10 == 9) {
+      build_.ApiCall(main_, "cudaDeviceSynchronize", (at_ + 1) * kMs, (at_ + 399) * kMs);
+      at_ += 400;
+    }
+    Step();
+  }
+  End(at_);
+  EXPECT_EQ(Find().count("between steps"), 0u);
+}
+
 TEST_F(StagesTest, AStallInEveryFifthIterationIsTraining) {
   Start();
   Prepare(1100);

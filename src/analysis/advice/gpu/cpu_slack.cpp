@@ -4,7 +4,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/gpu/gpu_summary.h"
-#include "analysis/gpu/gpu_waits.h"
+#include "analysis/gpu/steady_waits.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/steps/step_lookup.h"
 

@@ -10,7 +10,7 @@
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
-#include "analysis/gpu/gpu_waits.h"
+#include "analysis/gpu/steady_waits.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/step_lookup.h"

@@ -1,11 +1,10 @@
-#include "analysis/gpu/gpu_waits.h"
+#include "analysis/phases/gpu_waits.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/numbers/closed_end.h"
-#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -52,17 +51,6 @@ std::vector<GpuWait> FindGpuWaits(const Store& store, ThreadId thread) {
   for (GpuWait& wait : waits) wait.start_ns = covered.StartOfNew(wait.start_ns, wait.end_ns);
   std::erase_if(waits, [](const GpuWait& wait) { return wait.start_ns >= wait.end_ns; });
   return waits;
-}
-
-std::vector<TimeSpan> WaitsInSteadySteps(const Store& store, const ProcessSteps& steps) {
-  StepLookup lookup(&steps);
-  std::vector<TimeSpan> found;
-  for (const GpuWait& wait : FindGpuWaits(store, steps.thread)) {
-    if (wait.kind == PhaseKind::kGpuWait && lookup.IsSteadyAt(wait.start_ns)) {
-      found.push_back({wait.start_ns, wait.end_ns});
-    }
-  }
-  return found;
 }
 
 }  // namespace batchlight

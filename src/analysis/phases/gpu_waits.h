@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_kind.h"
-#include "analysis/steps/steps.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -21,8 +19,5 @@ struct GpuWait {
 
 // Those of one thread, by start, without overlap (a runtime call may hold a driver call).
 std::vector<GpuWait> FindGpuWaits(const Store& store, ThreadId thread);
-
-// Where the thread of the steps waits for work of the GPU, in steps that count; the same way.
-std::vector<TimeSpan> WaitsInSteadySteps(const Store& store, const ProcessSteps& steps);
 
 }  // namespace batchlight
