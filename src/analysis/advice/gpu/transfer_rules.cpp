@@ -4,9 +4,12 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/told_plans.h"
+#include "analysis/advice/gpu/wait_loops.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/cuda/gpu_event_names.h"
+#include "analysis/gpu/steady_waits.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -78,6 +81,43 @@ std::string PlaceOf(const RunMeasures& run, const WaitRow& wait) {
   return range.empty() ? "" : " in range " + range;
 }
 
+// The loop that asks the GPU for value after value, of a mean steady step.
+struct AskingLoop {
+  double beside_waits_ns = 0;  // what it does between its waits
+  std::string seen;            // " Most follow each other in ..."; "": there is none
+};
+
+AskingLoop FindAskingLoop(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone() || main->steady.empty()) return {};
+  const WaitLoops loops = FindWaitLoops(WaitsInSteadySteps(*run.store, *main));
+  const auto steps = double(main->steady.size());
+  if (double(loops.waits) < kWaitLoop * steps) return {};  // not in each step
+  const CodeSamples samples(*run.store);
+  const std::string name =
+      samples.empty() ? ""
+                      : FunctionTexts(*run.store, samples.During(main->thread, loops.spans), 1);
+  return {.beside_waits_ns = double(loops.total_ns - loops.waited_ns) / steps,
+          .seen = " Most follow each other" + (name.empty() ? "" : " in " + name) +
+                  ": that loop takes " + TimeOf(double(loops.total_ns) / steps) + " of a step."};
+}
+
+constexpr const char* kAskOnce =
+    "Ask once instead of in a loop: compute all values on the GPU (torch._foreach_norm, "
+    "torch.stack) and read them together (.tolist()), or clip with "
+    "torch.nn.utils.clip_grad_norm_. ";
+constexpr const char* kKeepOnGpu =
+    "Keep values on the GPU: collect losses in a tensor and read them every N steps, replace "
+    ".item(), .cpu(), print(tensor) and data-dependent shapes inside the loop; use "
+    "non_blocking=True for copies.";
+
+Patch ReadSeldom() {
+  return {.place = "",
+          .diff =
+              "-total += loss.item()\n"
+              "+total += loss.detach()  # total.item() every N steps\n"};
+}
+
 }  // namespace
 
 void HostSynchronization(const RunMeasures& run, Findings* findings) {
@@ -119,25 +159,20 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
   if (waits < kCallOfEveryStep || idle_ns < kSyncIdle * gpu->window.mean) return;
   // Without its waits the CPU needs that much less for a step, and the GPU cannot do with less than
   // what it is busy: the step gets shorter by the smaller of the two, if nothing else is in the
-  // way.
-  const double gain_ns = std::min(idle_ns, waited_ns) * kSyncGain;
+  // way. A loop that asks for value after value goes as a whole.
+  const AskingLoop asking = held == nullptr ? FindAskingLoop(run) : AskingLoop();
+  const double gain_ns = std::min(idle_ns, waited_ns + asking.beside_waits_ns) * kSyncGain;
   if (!CanBeSeen(run, gain_ns)) return;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
-                 finding.evidence.front().name + ".";
+                 finding.evidence.front().name + "." + asking.seen;
   finding.why =
       "While the CPU waits (" + TimeOf(waited_ns) +
       " a step) it launches nothing; after each wait the GPU's queue is empty until it has.";
-  finding.action =
-      "Keep values on the GPU: collect losses in a tensor and read them every N steps, "
-      "replace .item(), .cpu(), print(tensor) and data-dependent shapes inside the loop; "
-      "use non_blocking=True for copies.";
+  finding.action = std::string(asking.seen.empty() ? "" : kAskOnce) + kKeepOnGpu;
   finding.gain_ns = gain_ns;
   finding.uncertainty_ns = gain_ns * kSyncUncertainty;
-  finding.patch = {.place = "",
-                   .diff =
-                       "-total += loss.item()\n"
-                       "+total += loss.detach()  # total.item() every N steps\n"};
+  finding.patch = ReadSeldom();
   findings->push_back(std::move(finding));
 }
 
