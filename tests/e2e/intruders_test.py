@@ -1,6 +1,7 @@
 """What other users of the machine try while a program is recorded: with links, pipes and folders
 in the place of ours, with files cut short, with code of their own. docs/security.md is the list."""
 import os
+import re
 import shutil
 import signal
 import stat
@@ -335,6 +336,31 @@ class ProgramOfAnotherUser(InFolder):
                          ["run.batchlight", "run.jsonl", "run.sqlite", "run_csv", "run_parquet"])
         for name in os.listdir(away):
             self.assertEqual(os.lstat(os.path.join(away, name)).st_uid, os.lstat(away).st_uid, name)
+
+    def test_lines_of_roots_files_that_the_program_names(self):
+        """Its code says under which file's name it is compiled; the outputs are not the user's."""
+        if run("/usr/bin/python3", "-c", "import torch").returncode != 0:
+            self.skipTest("no torch")
+        program = os.path.join(self.work, "train.py")
+        with open(program, "w") as file:
+            file.write("import sys, torch\na = torch.ones(100, 100)\nfor name in sys.argv[1:]:\n"
+                       "    exec(compile('for i in range(20): a @ a\\n' * 9, name, 'exec'), {'a': a})\n")
+        named = []
+        for name, mode, owner in (("roots.py", 0o600, "root"), ("groups.py", 0o640, "root"),
+                                  ("users.py", 0o600, USER)):
+            named.append(self.path(name))
+            with open(named[-1], "w") as file:
+                file.write("line_of = '%s'\n" % name * 9)
+            os.chmod(named[-1], mode)
+            shutil.chown(named[-1], owner)
+        os.mkdir(self.path("out"), 0o755)
+        done = self.batchlight("profile", "--run-as", USER, "-e", "HOME=" + self.work,
+                               "--python-lines=gpu", "--export=jsonlines", "-o", self.path("out/run"),
+                               "/usr/bin/python3", program, *named, cwd=self.work, timeout=LONG_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("out/run.jsonl")) as file:
+            lines = re.findall("line_of = '([a-z.]+)'", file.read() + done.stderr)
+        self.assertEqual(set(lines), {"users.py"})
 
     def venv(self):
         """A virtual environment of the user's; its CUPTI says who loaded it."""

@@ -4,12 +4,14 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <vector>
 
 namespace batchlight::capture {
 
 struct FileOwner {
   uid_t uid = 0;
   gid_t gid = 0;
+  std::vector<gid_t> groups = {};
 };
 
 // While it lives, this thread alone opens files as that user: root's tool reads no file, and wakes

@@ -179,7 +179,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
 
 std::optional<FileOwner> Session::OtherUser() const {
   if (!IsAnother(options_.run_as)) return std::nullopt;
-  return FileOwner{options_.run_as->uid, options_.run_as->gid};
+  return FileOwner{options_.run_as->uid, options_.run_as->gid, options_.run_as->groups};
 }
 
 void Session::OpenProgramStacks() {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "base/contain.h"
 #include "base/printable_text.h"
 #include "base/trusted_path.h"
+#include "capture/cpu/file_rights.h"
 #include "capture/loop/cpu_limit.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/plain_run.h"
@@ -25,6 +27,7 @@
 #include "cli/reading/progress_line.h"
 #include "cli/reading/standard_output.h"
 #include "format/launchers.h"
+#include "ingest/recording/source_lines.h"
 
 namespace batchlight::cli {
 namespace {
@@ -127,6 +130,14 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
                      " to read the recording: " + std::strerror(errno));
 }
 
+// Also where root's tool remains root: the program says which files its lines are of.
+void ReadSourcesAs(const std::optional<capture::RunAs>& user) {
+  if (!capture::IsAnother(user)) return;
+  ReadSourcesWith([owner = capture::FileOwner{user->uid, user->gid, user->groups}] {
+    return std::make_shared<const capture::FileRights>(owner);
+  });
+}
+
 // The summary is a courtesy, and the program's own code says more; what was asked for is not.
 void ReadRecorded(const capture::SessionEnd& end, const std::optional<capture::RunAs>& run_as,
                   const ShowRecording& show, Outcome& outcome) {
@@ -138,6 +149,7 @@ void ReadRecorded(const capture::SessionEnd& end, const std::optional<capture::R
                          "the recording is there, not all that is made of it");
   const Status status = Contain("reading what was recorded", [&] {
     RETURN_IF_ERROR(BecomeReader(run_as, end.recordings));
+    ReadSourcesAs(run_as);
     return AfterRecording(end.recordings, end.capture, show);
   });
   if (status.ok()) return;

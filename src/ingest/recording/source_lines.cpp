@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -27,6 +28,8 @@ constexpr size_t kMostLineBytes = 200;
 
 constexpr std::string_view kPython[] = {".py"};
 constexpr std::string_view kKernels[] = {".py", ".cu", ".cuh", ".h", ".hpp", ".inl"};
+
+std::function<SourceRights()> g_take_rights;
 
 bool IsWanted(std::string_view path) {
   return path.starts_with('/') && path.ends_with(".py") && path.find("-packages/") == path.npos;
@@ -89,6 +92,7 @@ class SourceReader {
   // Nothing where one cannot be read, was changed since, or has another extension behind a link.
   std::optional<std::string> Read(const std::string& path) {
     namespace fs = std::filesystem;
+    const SourceRights rights = g_take_rights ? g_take_rights() : nullptr;
     std::error_code error;
     const fs::directory_entry file(fs::canonical(path, error), error);
     if (error || !IsSource(file.path()) || !file.is_regular_file(error)) return {};
@@ -119,6 +123,8 @@ class SourceReader {
 };
 
 }  // namespace
+
+void ReadSourcesWith(std::function<SourceRights()> take) { g_take_rights = std::move(take); }
 
 void ReadSourceLines(Store& store) {
   PythonFramesTable& frames = store.python_frames;

@@ -2,13 +2,20 @@
 // machine.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "store/stall_samples.h"
 #include "store/store.h"
 
 namespace batchlight {
+
+// From here on this process reads what a recording names only while it holds what `take` gives: the
+// recorded program chose the names, and with --run-as it may read less than the tool.
+using SourceRights = std::shared_ptr<const void>;
+void ReadSourcesWith(std::function<SourceRights()> take);
 
 // Fills python_frames.text. A recording says which files, so only regular files named *.py, also
 // behind links, are opened, 64 MiB of them, and only those that nobody has changed since the

@@ -78,6 +78,23 @@ TEST_F(SourceLinesTest, ALinkIsFollowedToPythonsFilesAlone) {
   EXPECT_EQ(LineThere(1), "");
 }
 
+TEST_F(SourceLinesTest, FilesAreReadWithTheRightsThatAreTaken) {
+  int held = 0, taken = 0;
+  ReadSourcesWith([&] {
+    ++held, ++taken;
+    return SourceRights(
+        &held, [](const void* count) { --*const_cast<int*>(static_cast<const int*>(count)); });
+  });
+  EXPECT_EQ(TextOf("x = 1\n", 1), "x = 1");
+  EXPECT_EQ(ReadSourceFiles(store_).size(), 1u);
+  StallSamples samples{.names = {"", path_}};
+  samples.samples.push_back({.file = 1, .line = 1});
+  ReadKernelSources(store_, samples);
+  ReadSourcesWith(nullptr);
+  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(held, 0);
+}
+
 TEST_F(SourceLinesTest, LinesOfKernelsAreThoseOfTheirFiles) {
   const std::string cuda = path_ + ".cu", secret = path_ + ".txt";
   for (const std::string& name : {path_, cuda, secret}) {
