@@ -65,22 +65,12 @@ class Learning {
   bool known_ = false;
 };
 
-// Whether the optimizer updates all parameters in one operator: what else runs in its phase is the
-// program's own (a callback before the step, a hook, a closure).
-bool HasFusedOptimizer(const Store& store, ThreadId thread) {
-  const OperatorCallsTable& calls = store.operator_calls;
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.thread[row] == thread && IsFusedUpdate(store.Text(calls.name[row]))) return true;
-  }
-  return false;
-}
-
 Stretches FindStretches(const StepInputs& inputs, const ProcessSteps& steps) {
   std::vector<bool> steady(steps.steps.size());
   for (const uint32_t step : steps.steady) steady[step] = true;
   Stretches found;
   Learning learning(inputs, steps.thread);
-  const bool is_fused = HasFusedOptimizer(inputs.store, steps.thread);
+  const bool is_fused = HasFusedUpdates(inputs.store, steps.thread);
   VisitPhaseStretches(inputs, steps, [&](const PhaseStretch& stretch) {
     if (!steady[stretch.step]) return;
     const auto add = [&](Spans& spans) { AddSpan(spans, stretch.start_ns, stretch.end_ns); };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/breakdown/phase_stretches.h"
+#include "analysis/numbers/looks_in_a_row.h"
 
 namespace batchlight {
 namespace {
@@ -14,8 +15,8 @@ using PhaseName = std::pair<PhaseKind, std::string>;
 using SampledFunctionKey = std::tuple<StringId, StringId, uint32_t>;
 
 struct FunctionLooks {
-  uint64_t looks = 0;
-  TimeSpan longest{};
+  uint64_t count = 0;
+  LooksInARow in_a_row;
 };
 
 struct PhaseSum {
@@ -62,9 +63,9 @@ class SamplesOfThread {
       sum.looks += looks;
       FunctionLooks& function =
           sum.functions[{frames.file[at], frames.function[at], frames.first_line[at]}];
-      function.looks += looks;
-      KeepLonger(function.longest, {std::max(start_ns, samples.start_ns[row]),
-                                    std::min(end_ns, samples.end_ns[row])});
+      function.count += looks;
+      function.in_a_row.Add(
+          {std::max(start_ns, samples.start_ns[row]), std::min(end_ns, samples.end_ns[row])});
     }
   }
 
@@ -102,12 +103,13 @@ std::vector<SampledInPhase> SumSamplesByPhase(const StepInputs& inputs, const St
   for (const ProcessSteps& process : steps.processes) AddProcess(inputs, process, sums);
   for (const auto& [phase, sum] : sums) {
     for (const auto& [key, function] : sum.functions) {
-      SampledInPhase& row = rows.emplace_back(SampledInPhase{.phase = phase.first,
-                                                             .range = phase.second,
-                                                             .looks = function.looks,
-                                                             .phase_looks = sum.looks,
-                                                             .phase_ns = sum.ns,
-                                                             .longest = function.longest});
+      SampledInPhase& row =
+          rows.emplace_back(SampledInPhase{.phase = phase.first,
+                                           .range = phase.second,
+                                           .looks = function.count,
+                                           .phase_looks = sum.looks,
+                                           .phase_ns = sum.ns,
+                                           .longest = function.in_a_row.longest()});
       std::tie(row.file, row.function, row.first_line) = key;
     }
   }

@@ -56,5 +56,40 @@ TEST(SampledPhases, ALookBelongsToThePhaseAtItsMoment) {
   EXPECT_EQ((found[{"other", "metric"}]), Looks(2, 2));
 }
 
+// A function that goes on from line to line is one stretch, whatever number of records it has, as
+// far as looks in one phase go.
+TEST(SampledPhases, TheLongestGoesOverRecords) {
+  constexpr int64_t kMs = 1'000'000;
+  testing::StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t at = step * 100 * kMs;
+    build.Phase(thread, Phase::kDataLoaderNext, "Loader.__next__", at, at + 60 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "SGD.step", at + 90 * kMs, at + 100 * kMs);
+  }
+  Store& made = build.store();
+  for (uint32_t line = 1; line <= 2; ++line) {
+    made.python_frames.Append({.file = build.Text("/u/train.py"),
+                               .function = build.Text("load"),
+                               .first_line = 1,
+                               .line = line});
+    made.python_stacks.Append({.frame = PythonFrameId::At(line - 1)});
+  }
+  for (int64_t at = 485; at < 590; at += 10) {
+    made.python_samples.Append({.start_ns = at * kMs,
+                                .end_ns = (at + 10) * kMs,
+                                .thread = thread,
+                                .python_stack = PythonStackId::At(size_t(at / 10 % 2)),
+                                .samples = 1});
+  }
+  const Store store = build.Build();
+  const StepInputs inputs(store);
+  std::map<std::string, TimeSpan> found;
+  for (const SampledInPhase& row : SumSamplesByPhase(inputs, FindSteps(inputs, {}))) {
+    found[std::string(PhaseKindName(row.phase))] = row.longest;
+  }
+  EXPECT_EQ(found["data loading"], (TimeSpan{500 * kMs, 555 * kMs}));
+}
+
 }  // namespace
 }  // namespace batchlight

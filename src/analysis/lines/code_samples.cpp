@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/lines/source_place.h"
+#include "analysis/numbers/looks_in_a_row.h"
 
 namespace batchlight {
 namespace {
@@ -31,8 +32,8 @@ void VisitMoments(const PythonSamplesTable& samples, size_t row, Visitor&& visit
   constexpr uint32_t kMostLooks = 1000;  // of damaged records: millions
   const int64_t looks = std::clamp<int64_t>(samples.samples[row], 1, kMostLooks);
   const int64_t each_ns = (samples.end_ns[row] - samples.start_ns[row]) / looks;
-  for (int64_t look = 1; look <= looks; ++look) {
-    visit(samples.start_ns[row] + each_ns * look, each_ns);
+  for (int64_t later = looks - 1; later >= 0; --later) {
+    visit(samples.end_ns[row] - each_ns * later, each_ns);
   }
 }
 
@@ -71,13 +72,11 @@ void Sort(std::vector<SampledFunction>& functions) {
 struct LineTime {
   StringId text;
   int64_t ns = 0;
-  TimeSpan open{}, longest{};  // of looks one after the other
+  LooksInARow looks;
 
   void Add(int64_t more_ns, const TimeSpan& span) {
     ns += more_ns;
-    if (span.start_ns > open.end_ns) open = span;
-    open.end_ns = span.end_ns;
-    KeepLonger(longest, open);
+    looks.Add(span);
   }
 };
 using LinesOfFunctions = std::map<FunctionName, std::map<uint32_t, LineTime>>;  // by line
@@ -94,7 +93,7 @@ std::vector<SampledFunction> SumsOf(const LinesOfFunctions& lines) {
       function.line = line;
       function.text = time.text;
       function.line_ns = time.ns;
-      function.longest = time.longest;
+      function.longest = time.looks.longest();
     }
     functions.push_back(function);
   }

@@ -69,6 +69,19 @@ TEST_F(CodeSamplesTest, TheLongestOfALineIsThatOfTheStretches) {
   EXPECT_EQ(SumOf({first, time}).functions[0].longest, (TimeSpan{2010, 2040}));
 }
 
+// Also where the looks of a record are no whole nanoseconds apart.
+TEST_F(CodeSamplesTest, LooksOfARecordEndWhereItEnds) {
+  const PythonStackId nap = Frame("/home/u/train.py", "<module>", 47);
+  const PythonStackId sleep = Frame("/usr/lib/python3.11/time.py", "sleep", 7, nap);
+  Sample(1000, 1100, nap);
+  store_.python_samples.samples.back() = 3;
+  Sample(1100, 1150, sleep);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{990, 1200}});
+  ASSERT_EQ(time.functions.size(), 1u);
+  EXPECT_EQ(time.functions[0].longest.end_ns, 1150);
+  EXPECT_NEAR(double(time.functions[0].longest.start_ns), 1000, 1);
+}
+
 // A look says nothing of the time before it: a thread that loads for 8 ms was not in forward then.
 TEST_F(CodeSamplesTest, ALookIsOfItsMoment) {
   const PythonStackId load = Frame("/home/u/train.py", "load", 1);

@@ -3,6 +3,7 @@
 #include "analysis/phases/phase_marks.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/merge_runs.h"
@@ -189,6 +190,21 @@ std::vector<PhaseMark> PhaseMarks::Outermost(ThreadId thread, PhaseKind kind) co
     found.push_back(mark);
   }
   return found;
+}
+
+bool HasFusedUpdates(const Store& store, ThreadId thread) {
+  const OperatorCallsTable& calls = store.operator_calls;
+  std::map<StringId, bool> names;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.thread[row] != thread) continue;
+    const auto [name, is_new] = names.try_emplace(calls.name[row]);
+    if (is_new) {
+      const std::string_view text = store.Text(name->first);
+      name->second = text.starts_with("aten::_fused_") && text.ends_with('_');
+    }
+    if (name->second) return true;
+  }
+  return false;
 }
 
 }  // namespace batchlight

@@ -57,10 +57,9 @@ inline bool IsOutsideOfLoops(Phase phase) {
   return TellsOfLife(phase) || phase == Phase::kGarbageCollection || phase == Phase::kLook;
 }
 
-// Whether an operator updates all parameters of a group at once: aten::_fused_adamw_, and not
-// aten::_fused_rms_norm.
-inline bool IsFusedUpdate(std::string_view operator_name) {
-  return operator_name.starts_with("aten::_fused_") && operator_name.ends_with('_');
-}
+// Whether an optimizer of the thread updates all parameters of a group in one operator
+// (aten::_fused_adamw_, and not aten::_fused_rms_norm): what else its phase runs is the program's
+// own (a callback before the step, a hook, a closure), or steps counters one by one.
+bool HasFusedUpdates(const Store& store, ThreadId thread);
 
 }  // namespace batchlight

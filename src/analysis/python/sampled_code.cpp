@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/lines/source_place.h"
+#include "analysis/numbers/looks_in_a_row.h"
 #include "analysis/numbers/time_span.h"
 
 namespace batchlight {
@@ -72,7 +73,7 @@ std::vector<bool> FindRecorders(const Store& store) {
 class LongestStretches {
  public:
   LongestStretches(const Store& store, const SpansOfThreads& steady, size_t codes)
-      : store_(store), steady_(steady), open_(codes), any_(codes), in_steps_(codes) {}
+      : store_(store), steady_(steady), looks_(codes), in_steps_(codes) {}
 
   // codes_of(stack): numbers of the codes on a stack, each once.
   template <typename CodesOf>
@@ -89,28 +90,20 @@ class LongestStretches {
       for (const uint32_t row : of_thread) {
         if (samples.python_stack[row].IsNone()) continue;
         for (const size_t code : codes_of(samples.python_stack[row])) {
-          TimeSpan& open = open_[code];
-          if (open.end_ns != samples.start_ns[row]) {
-            Close(code);
-            open.start_ns = samples.start_ns[row];
-          }
-          open.end_ns = samples.end_ns[row];
+          KeepInSteps(code, looks_[code].Add({samples.start_ns[row], samples.end_ns[row]}));
         }
       }
-      for (size_t code = 0; code < open_.size(); ++code) Close(code);
+      for (size_t code = 0; code < looks_.size(); ++code) KeepInSteps(code, looks_[code].End());
     }
   }
 
   // In steps that count, if it was in one without a break.
   TimeSpan Of(size_t code) const {
-    return in_steps_[code].duration_ns() > 0 ? in_steps_[code] : any_[code];
+    return in_steps_[code].duration_ns() > 0 ? in_steps_[code] : looks_[code].longest();
   }
 
  private:
-  void Close(size_t code) {
-    const TimeSpan span = std::exchange(open_[code], {});
-    if (span.duration_ns() <= 0) return;
-    KeepLonger(any_[code], span);
+  void KeepInSteps(size_t code, const TimeSpan& span) {
     if (own_ == nullptr || span.duration_ns() <= in_steps_[code].duration_ns()) return;
     const bool inside = NsInside(*own_, span.start_ns, span.end_ns) == span.duration_ns();
     if (inside) in_steps_[code] = span;
@@ -119,7 +112,8 @@ class LongestStretches {
   const Store& store_;
   const SpansOfThreads& steady_;
   const std::vector<TimeSpan>* own_ = nullptr;  // of the thread
-  std::vector<TimeSpan> open_, any_, in_steps_;
+  std::vector<LooksInARow> looks_;              // by code
+  std::vector<TimeSpan> in_steps_;              // the longest row that lies in steps that count
 };
 
 // key_of(row of store.python_frames). The recorder's code has what it takes itself, not what runs

@@ -141,17 +141,6 @@ std::optional<ManyKernels> FindManyKernels(const RunMeasures& run) {
   return found;
 }
 
-// Then one group's kernel is all that it launches, and what else its phase does is a callback's or
-// a hook's.
-bool IsFused(const RunMeasures& run) {
-  const OperatorCallsTable& calls = run.store->operator_calls;
-  bool is_fused = false;
-  VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
-    is_fused = is_fused || IsFusedUpdate(run.store->Text(calls.name[row]));
-  });
-  return is_fused;
-}
-
 // What of the optimizer's time on the CPU the GPU waits for.
 double ExposedNs(const RunMeasures& run, double optimizer_ns) {
   return optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
@@ -214,7 +203,7 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   const Optimizer used = OptimizerOf(run);
   if (GroupsOf(run, used).merge()) return;  // it makes its kernels for each group
   const std::optional<ManyKernels> many = FindManyKernels(run);
-  if (!many || IsFused(run)) return;
+  if (!many || HasFusedUpdates(*run.store, run.steps.Main()->thread)) return;
   const OptimizerGain gain = GainOfFusing(run, many->ns, many->waits, many->time.steps);
   const bool waits_often = many->waits >= kOptimizerWaits;
   findings->push_back(
@@ -241,17 +230,16 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   const Store& store = *run.store;
   const OperatorCallsTable& calls = store.operator_calls;
   uint64_t operators = 0;
-  bool is_fused = false;  // what steps its counters one by one beside
   int64_t inside_ns = 0, until_ns = INT64_MIN;
   const PhaseTime phase = VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
     const std::string_view name = store.Text(calls.name[row]);
-    is_fused = is_fused || IsFusedUpdate(name);
     operators += !name.starts_with("aten::_f");  // _foreach_, _fused_
     if (calls.scope[row] == OperatorScope::kUser || calls.start_ns[row] < until_ns) return;
     until_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]);
     inside_ns += until_ns - calls.start_ns[row];
   });
-  if (is_fused || phase.PerStep(operators) <= kOptimizerOperators) return;
+  if (phase.PerStep(operators) <= kOptimizerOperators) return;
+  if (HasFusedUpdates(store, run.steps.Main()->thread)) return;
   const double step_ns = MeanStepNs(run);
   const double optimizer_ns = phase.per_step_ns() - OwnCodeInOptimizerNs(run);
   if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
