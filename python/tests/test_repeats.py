@@ -124,8 +124,10 @@ class Repeats(BridgeCase):
 
     def test_a_part_that_is_called_in_a_loop(self):
         self.assertEqual(self.train(Module()), "6 4 encode")
-        # The first three calls are not looked at, those of the four steps after them are, and are marked.
-        self.assertEqual(self.phases, [(self.module.LOOK, "look at the model")] * self.module.UPDATES)
+        # The first three calls are not looked at, those of the four steps after them are, before and after each: of
+        # the model and of the three calls of its part.
+        looks = self.module.UPDATES * (1 + 3) * 2
+        self.assertEqual(self.phases, [(self.module.LOOK, "look at the model")] * looks)
 
     def test_what_a_repeat_calls_is_not_counted(self):
         inner = Module()

@@ -7,7 +7,7 @@
 
 namespace batchlight::format {
 
-inline constexpr uint32_t kFormatVersion = 11;
+inline constexpr uint32_t kFormatVersion = 12;
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kMaxStringBytes = 64 * 1024;  // longer names are cut and counted
 

@@ -32,6 +32,14 @@ class Gil(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return said, json.loads(done.stdout or "[]")
 
+    def samples(self):
+        """Rows of `table python_samples` by the last part of the function's name."""
+        path = os.path.join(self.folder, "run.batchlight")
+        done = run(BATCHLIGHT, "table", "python_samples", "-f", "json", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {row["Function"].rpartition(".")[2]: {key.removesuffix(" (ns)"): value for key, value in row.items()}
+                for row in json.loads(done.stdout)}
+
     def test_the_wait_is_what_the_loops_clocks_say(self):
         for python in interpreters():
             with self.subTest(python=python):
@@ -41,6 +49,9 @@ class Gil(unittest.TestCase):
                 waited = sum(row["Waited (ns)"] for row in rows) / S
                 self.assertAlmostEqual(waited, said["kept_s"], delta=0.15 * said["wall_s"])
                 self.assertGreater(waited, 0)
+                # A thread that waits for the GIL does not sleep.
+                self.assertLess(self.samples()["train"]["Waited"] / S, 0.15 * said["wall_s"])
+                self.assertAlmostEqual(self.samples()["train"]["GIL"] / S, said["kept_s"], delta=0.15 * said["wall_s"])
                 # Where the machine leaves the two hardly any time at once, they hardly fight.
                 if said["kept_s"] < 0.1 * said["wall_s"]:
                     continue

@@ -3,6 +3,7 @@
 was, by every Python that there is; in forked children, generators, deep recursion; and where it is off. Shares are
 of the program's own processor time, so a busy machine changes none."""
 import contextlib
+import json
 import math
 import os
 import sqlite3
@@ -34,6 +35,38 @@ def burn_one(total):
 def burn(seconds):
     for _ in range(20):
         burn_six(seconds / 20); burn_three(seconds / 20); burn_one(seconds / 20)
+"""
+# Three busy processes on one processor, and a nap; says how long the first could run and had no processor.
+CROWDED = """
+import json, os, time
+
+def busy():
+    end = time.monotonic() + 2
+    while time.monotonic() < end: pass
+
+def nap():
+    time.sleep(0.5)
+
+def ready():
+    with open("/proc/self/schedstat") as file:
+        return int(file.read().split()[1])
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+children = []
+for _ in range(2):
+    child = os.fork()
+    if child == 0:
+        busy()
+        nap()  # what it waited for a processor is told when that is over
+        os._exit(0)
+    children.append(child)
+begin, ready_before, ran_before = time.monotonic_ns(), ready(), time.thread_time_ns()
+busy()
+said = {"wall": time.monotonic_ns() - begin, "ready": ready() - ready_before,
+        "ran": time.thread_time_ns() - ran_before}
+for child in children: os.waitpid(child, 0)
+nap()
+print(json.dumps(said))
 """
 # Where two threads share the GIL, each has its own processor time all the same.
 SHARED = BURN + """
@@ -180,6 +213,21 @@ class EveryPython(Sampled):
                 # A call that has only begun is at its function's first line.
                 self.assertTrue(all(row["Line"] in (4, 5, 6) for row in lines), lines)
                 self.assertEqual([row["Line"] for row in lines][0], 6)
+
+    def test_a_busy_function_without_a_processor_does_not_sleep(self):
+        done = self.record(sys.executable, CROWDED)
+        said = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+        rows = self.functions()
+        # Of the three processes; two of them are like the one that said it.
+        for part, key in (("No Processor", "ready"), ("Self CPU", "ran")):
+            self.assertAlmostEqual(rows["busy"][part] / 3, said[key], delta=0.15 * said["wall"], msg=(rows["busy"], said))
+        self.assertGreater(rows["busy"]["No Processor"], 0.5 * rows["busy"]["Self"])
+        self.assertLess(rows["busy"]["Waited"], 0.1 * rows["busy"]["Self"])
+        self.assertLess(rows["busy"]["GIL"], 0.05 * rows["busy"]["Self"])
+        self.assertGreater(rows["nap"]["Waited"], 0.9 * rows["nap"]["Self"])
+        folded = self.batchlight("export", "-t", "folded", "--stacks=python-samples", "-o", "-", "run.batchlight").stdout
+        ends = {line.rpartition(";")[2].rpartition(" ")[0] for line in folded.splitlines() if ";busy " in line or ";nap " in line}
+        self.assertLessEqual({"[waiting for a processor]", "[waiting]"}, ends, folded)
 
     def test_a_long_call_is_seen_without_holes(self):
         for python in interpreters():

@@ -5,6 +5,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 from recorded import BATCHLIGHT, run
 
@@ -78,6 +79,42 @@ class StagesTest(unittest.TestCase):
             self.assertEqual(imports[0]["package"], "torch")
             self.assertGreater(life["start_up"]["interpreter_ns"], 0)
             self.same_in_all_views(recording, summary)
+
+    @unittest.skipUnless(has_torch(), "no PyTorch")
+    def test_the_first_use_of_a_pytorch_is_no_import(self):
+        program = """
+            import json, time
+            begin = time.perf_counter()
+            import torch
+            print(json.dumps({"import": time.perf_counter() - begin}))
+            """
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as empty:
+            with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=empty):
+                first = self.first_use(program, folder)
+                again = self.first_use(program, folder)
+        self.assertGreater(first["build"], 1)
+        self.assertEqual(again["build"], 0)
+        self.assertIn("batchlight: building its operator recorder", first["rows"])
+        for said in (first, again):
+            self.assertAlmostEqual(said["torch"] + said["build"], said["clock"], delta=0.1 + 0.02 * said["clock"])
+            self.assertAlmostEqual(said["start_up"], said["torch"], delta=0.2 + 0.1 * said["torch"])
+
+    def first_use(self, program, folder):
+        """Seconds: of the program's own clock, of the import of torch in the table and in start-up, of the build."""
+        for name in os.listdir(folder):
+            os.remove(os.path.join(folder, name))
+        done, recording, summary = self.record(program, folder)
+        self.adds_up(summary)
+        clock = json.loads([line for line in done.stdout.splitlines() if line[:1] == "{"][0])["import"]
+        table = json.loads(run(BATCHLIGHT, "table", "imports", "-f", "json", recording).stdout)
+        rows = {row["Module"].strip(): row["Total (ns)"] / 1e9 for row in reversed(table)}
+        stages = {stage["stage"]: stage["total_ns"] / 1e9 for stage in summary["stages"]}
+        build = rows.get("batchlight: building its operator recorder", 0)
+        self.assertAlmostEqual(stages.get("batchlight: building its recorder", 0), build, places=3)
+        text = run(BATCHLIGHT, "export", "-t", "importtime", "-o", "-", recording).stdout
+        self.assertFalse([line for line in text.splitlines() if "building" in line])
+        return {"clock": clock, "torch": rows["torch"], "build": build, "rows": rows,
+                "start_up": summary["lives"][0]["start_up"]["imports_ns"] / 1e9}
 
     def adds_up(self, summary):
         for life in summary["lives"]:

@@ -5,7 +5,7 @@ export interface DiffSide {
   steps: number;
   mean_ns: number;
   median_ns: number;
-  p95_ns: number;
+  p95_ns: number|null;  // null: too few steps
 }
 
 export interface Change {

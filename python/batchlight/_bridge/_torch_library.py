@@ -6,12 +6,15 @@ The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and o
 import os
 import sys
 
+import _batchlight_native as _native
+
 from . import _private_folder
 from ._background_build import Build, NotBuilt
 from ._standard import standard
 
 _SOURCES = ("native_api.h", "torch_operands.h", "_torch_library.py")  # of every library, besides its own
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+RECORDER_BUILD = 23  # of src/format/phases.def
 _CORE = ("libtorch_cpu.so", "libc10.so")
 
 
@@ -38,12 +41,15 @@ def built(torch, source, what, libraries=_CORE, headers=()):
     _make_private(os.path.dirname(path))
     commands = _commands(torch, os.path.join(_FOLDER, source), path + ".part", libraries, headers)
     build = Build(path, commands, tools)
+    _native.phase_begin(RECORDER_BUILD, "batchlight: building its " + what)
     try:
         build.wait(lambda: _is_built(path), lambda: say(
             "building the %s for PyTorch %s, once (about 10 s)" % (what, torch.__version__)),
             _environment())
     except NotBuilt as why:
         raise CannotBuild("the %s, compiled by %s: %s" % (what, _compiler(), why))
+    finally:
+        _native.phase_end()
     return path
 
 

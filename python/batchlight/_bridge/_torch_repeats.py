@@ -173,9 +173,6 @@ class Window:
         elif _has_parameters(module):
             self.outermost += 1
             self.looks = not is_followed_by_others(self.torch)
-            if self.looks:
-                _native.phase_begin(LOOK, "look at the model")
-                _native.phase_end()
 
     def close(self):
         if self not in watching:  # closed by a call inside of one that ends now
@@ -206,6 +203,7 @@ class Window:
             self.given.look(module, arguments, named, path)
         if not self.looks:
             return None
+        _native.phase_begin(LOOK, "look at the model")
         try:
             return unseen(self._enter, module, arguments, named, path)
         except Unknown:
@@ -215,6 +213,8 @@ class Window:
                 raise
             stop()
             return None
+        finally:
+            _native.phase_end()
 
     def _enter(self, module, arguments, named, path):
         self.calls += 1
@@ -244,12 +244,15 @@ class Window:
 
     def leave(self, call, output):
         """After it, unless it raised."""
+        _native.phase_begin(LOOK, "look at the model")
         try:
             unseen(self._leave, call, output)
         except Exception as error:
             if is_of_handler(error):
                 raise
             stop()
+        finally:
+            _native.phase_end()
 
     def _leave(self, call, output):
         while self.top is not None and self.top is not call:  # of calls that raised

@@ -37,46 +37,6 @@ TEST(LoopRules, PythonBetweenOperatorsIsTheProgramsOwn) {
       << found->seen;
 }
 
-// Between two operators samples find `collect` (train.py:42), with so much processor time a step.
-std::vector<Finding> FindingsOfSampled(int64_t cpu_ns) {
-  StoreBuilder made;
-  made.store().python_frames.Append({.file = made.Text("/home/u/train.py"),
-                                     .function = made.Text("collect"),
-                                     .first_line = 40,
-                                     .line = 42});
-  made.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
-  return FindingsOf(
-      [&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
-        build.Operator(thread, "aten::randn", t, t + kMs);
-        build.Operator(thread, "aten::mm", t + 8 * kMs, t + 10 * kMs - 2000);
-        build.store().python_samples.Append({.start_ns = t + kMs,
-                                             .end_ns = t + 7 * kMs,
-                                             .thread = thread,
-                                             .python_stack = PythonStackId::At(0),
-                                             .samples = 1,
-                                             .cpu_ns = cpu_ns});
-      },
-      std::move(made));
-}
-
-TEST(LoopRules, PythonThatWasSampledHasTheNamesOfItsFunctions) {
-  const auto findings = FindingsOfSampled(0);  // not recorded
-  const Finding* found = FindRule(findings, "python-work");
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->title, "`collect` (train.py:42): 70 % of a step is your own Python");
-  EXPECT_NE(found->seen.find(", in `collect` (train.py:42)."), std::string::npos) << found->seen;
-  EXPECT_EQ(found->action.find("DataLoader"), std::string::npos) << "there is none";
-}
-
-// A service that polls for a lock with time.sleep.
-TEST(LoopRules, PythonThatSleepsIsSaidToWait) {
-  const auto findings = FindingsOfSampled(kMs / 10);
-  const Finding* found = FindRule(findings, "python-work");
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->title, "`collect` (train.py:42): the loop waits there for 70 % of a step");
-  EXPECT_NE(found->seen.find("runs there in 1.7 % of that"), std::string::npos) << found->seen;
-}
-
 TEST(LoopRules, PythonInARangeHasItsName) {
   const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
     build.Range(thread, "tokenize", t + kMs, t + 6 * kMs);

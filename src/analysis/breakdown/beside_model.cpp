@@ -289,7 +289,11 @@ class Counter {
       if (span.function == row) most.cpu_ns += double(span.end_ns - span.start_ns);
     }
     const auto looked_ns = double(std::max<int64_t>(1, function.function.ns));
-    most.running_ns = most.cpu_ns * std::min(1.0, double(function.cpu_ns) / looked_ns);
+    const auto part = [&](int64_t ns) {
+      return most.cpu_ns * std::min(1.0, double(ns) / looked_ns);
+    };
+    most.awake_ns = part(function.times.awake_ns());
+    most.ready_ns = part(function.times.ready_ns);
     // What the GPU does meanwhile is not saved.
     Spans without_copies, without_both;
     for (const GpuLaunch& launch : device_.launches) {
@@ -324,9 +328,10 @@ class Counter {
     const auto count = double(steps_.steady.size());
     HoldingFunction& most = found_.most;
     for (double& ns : most.idle_ns) ns /= count;
-    for (double* sum : {&most.cpu_ns, &most.running_ns, &most.copy_ns, &most.launch_ns,
-                        &most.pageable_copies, &most.pageable_bytes, &most.pageable_ns, &most.waits,
-                        &most.wait_ns, &found_.other_waits, &found_.other_wait_ns}) {
+    for (double* sum :
+         {&most.cpu_ns, &most.awake_ns, &most.ready_ns, &most.copy_ns, &most.launch_ns,
+          &most.pageable_copies, &most.pageable_bytes, &most.pageable_ns, &most.waits,
+          &most.wait_ns, &found_.other_waits, &found_.other_wait_ns}) {
       *sum /= count;
     }
     found_.launch_idle_ns = double(plain_idle_ns_) / count;

@@ -26,9 +26,10 @@ struct HoldingFunction {
   // The outermost that does not run the model too, or the loop itself where it mostly computes on
   // the CPU. ns: of all steps.
   SampledFunction function;
-  SampledTime inside;     // what it is in while the GPU does nothing else, by innermost functions
-  double cpu_ns = 0;      // the loop is in it, waits included
-  double running_ns = 0;  // of that, on a processor
+  SampledTime inside;   // what it is in while the GPU does nothing else, by innermost functions
+  double cpu_ns = 0;    // the loop is in it, waits included
+  double awake_ns = 0;  // of that, it ran or was kept from it (LookTimes::awake_ns)
+  double ready_ns = 0;  // of that, for want of a processor
   std::array<double, kGpuPartCount> idle_ns{};
   double copy_ns = 0;    // its copies, while the GPU does nothing else
   double launch_ns = 0;  // its short kernels, the same

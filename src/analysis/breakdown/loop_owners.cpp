@@ -74,7 +74,7 @@ class OwnerSearch {
     if (row == kNobody) return kNobody;
     LoopFunction& function = found_.functions[row];
     function.function.ns += look.ns;
-    function.cpu_ns += look.cpu_ns;
+    function.times += look.times;
     lines_[row][line] += look.ns;
     return row;
   }

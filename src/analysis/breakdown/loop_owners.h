@@ -12,7 +12,7 @@ namespace batchlight {
 
 struct LoopFunction {
   SampledFunction function;  // line: where most of it is; ns: of the looks
-  int64_t cpu_ns = 0;        // of that, on a processor
+  LookTimes times;           // the same, by what the loop did
   bool runs_model = false;   // it is on the stack in the model's phases: the loop itself
 };
 

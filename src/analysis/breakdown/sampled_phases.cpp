@@ -16,6 +16,7 @@ using SampledFunctionKey = std::tuple<StringId, StringId, uint32_t>;
 
 struct FunctionLooks {
   uint64_t count = 0;
+  LookTimes times;
   LooksInARow in_a_row;
 };
 
@@ -64,6 +65,9 @@ class SamplesOfThread {
       FunctionLooks& function =
           sum.functions[{frames.file[at], frames.function[at], frames.first_line[at]}];
       function.count += looks;
+      const int64_t row_ns = samples.end_ns[row] - samples.start_ns[row];
+      function.times +=
+          TimesOfLooks(samples, row, row_ns * int64_t(looks) / std::max(1u, samples.samples[row]));
       function.in_a_row.Add(
           {std::max(start_ns, samples.start_ns[row]), std::min(end_ns, samples.end_ns[row])});
     }
@@ -108,6 +112,7 @@ std::vector<SampledInPhase> SumSamplesByPhase(const StepInputs& inputs, const St
                                            .range = phase.second,
                                            .looks = function.count,
                                            .phase_looks = sum.looks,
+                                           .times = function.times,
                                            .phase_ns = sum.ns,
                                            .longest = function.in_a_row.longest()});
       std::tie(row.file, row.function, row.first_line) = key;

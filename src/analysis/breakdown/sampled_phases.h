@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/lines/look_times.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_kind.h"
 #include "analysis/steps/step_inputs.h"
@@ -24,6 +25,7 @@ struct SampledInPhase {
   // phase can begin and end.
   uint64_t looks = 0;
   uint64_t phase_looks = 0;  // of all functions
+  LookTimes times;           // that its looks stand for
   int64_t phase_ns = 0;      // of the phase, in all these steps
   TimeSpan longest{};        // in it, of looks one after the other
 };

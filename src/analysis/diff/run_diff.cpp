@@ -35,7 +35,7 @@ DiffSide SideOf(const RunOverview& run) {
   for (const int64_t ns : StepDurations(run)) side.mean_ns += double(ns) / double(side.steps);
   if (const ProcessSteps* main = run.steps.Main()) {
     side.median_ns = main->duration.median;
-    side.p95_ns = main->duration.p95;
+    if (HasPercentiles(main->duration)) side.p95_ns = main->duration.p95;
   }
   return side;
 }

@@ -3,6 +3,7 @@
 // to the change of the whole that the list is about.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,8 @@ struct DiffSide {
   std::string command;
   uint64_t steps = 0;  // steady ones, over all training processes
   double mean_ns = 0;
-  int64_t median_ns = 0;  // of the main process
-  int64_t p95_ns = 0;
+  int64_t median_ns = 0;          // of the main process
+  std::optional<int64_t> p95_ns;  // nothing: too few steps
 };
 
 // A way in which the runs themselves differ: "PyTorch", "2.1.0", "2.2.0".

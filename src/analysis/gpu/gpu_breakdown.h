@@ -11,10 +11,10 @@
 // Busy time belongs to the first kind of GpuWork that is active. Communication and copies therefore
 // appear only where nothing computes (exposed); what computing hides is reported separately. Idle
 // time is explained by the thread that launched the work that ended it: it had no processor, was in
-// the DataLoader or torch.compile, or in a call that waits for the GPU; otherwise the launch came
-// too late, and the thread was inside CUDA calls, inside operators, in a call of the C library,
-// waited for the GIL, or ran what lies around operators: the model's Python, autograd, the
-// optimizer's Python, and last the loop's own Python and everything else.
+// the recorder's own code, the DataLoader or torch.compile, or in a call that waits for the GPU;
+// otherwise the launch came too late, and the thread was inside CUDA calls, inside operators, in a
+// call of the C library, waited for the GIL, or ran what lies around operators: the model's Python,
+// autograd, the optimizer's Python, and last the loop's own Python and everything else.
 #pragma once
 
 #include <array>
@@ -49,6 +49,7 @@ enum class GpuPart : uint8_t {
   kIdleSystemCall,   // in a call of the C library, where these were recorded
   kIdleGil,          // waited for Python's GIL, by samples
   kIdleNoProcessor,  // could run, but another thread had the processor; where that was recorded
+  kIdleRecorder,     // the recorder looked at the program
   kIdleModel,        // outside operators: in a module's forward
   kIdleAutograd,     // ... between those of backward
   kIdleOptimizer,    // ... in an optimizer's step or zero_grad
@@ -58,7 +59,7 @@ enum class GpuPart : uint8_t {
   kIdleQueue,        // launched in time: what the GPU needs from one piece of work to the next
   kIdleElsewhere,    // ... for long: it worked for somebody else
 };
-inline constexpr size_t kGpuPartCount = 23;
+inline constexpr size_t kGpuPartCount = 24;
 
 struct GpuStepParts {
   int64_t start_ns = 0;

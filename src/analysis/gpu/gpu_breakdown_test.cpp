@@ -169,7 +169,7 @@ TEST(GpuBreakdown, WhatAThreadSleptOnIsACauseOfItsOwn) {
 }
 
 TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
-  const auto sampled = [](int64_t cpu_ns) {
+  const auto sampled = [](int64_t cpu_ns, int64_t ready_ns = 0) {
     return [=](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
       build.store().python_frames.Append({.line = 1});
       build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
@@ -178,11 +178,15 @@ TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
                                            .thread = thread,
                                            .python_stack = PythonStackId::At(0),
                                            .samples = 1,
-                                           .cpu_ns = cpu_ns});
+                                           .cpu_ns = cpu_ns,
+                                           .ready_ns = ready_ns});
     };
   };
   EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, sampled(290'000)), 300'000);
   EXPECT_EQ(IdleOf(GpuPart::kIdleWaiting, sampled(9'000)), 300'000) << "off the processor";
+  EXPECT_EQ(IdleOf(GpuPart::kIdleNoProcessor, sampled(9'000, 200'000)), 300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, sampled(100'000, 100'000)), 300'000)
+      << "kept from running for some of it";
   const auto nothing = [](StoreBuilder&, ThreadId, int64_t, int64_t) {};
   EXPECT_EQ(IdleOf(GpuPart::kIdlePython, nothing), 590'000);
   const auto behind_data = [&](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
@@ -195,6 +199,43 @@ TEST(GpuBreakdown, SamplesTellWhatNothingElseDoes) {
     sampled(98'000)(build, thread, from, to);
   };
   EXPECT_EQ(IdleOf(GpuPart::kIdleOwnPython, behind_gpu), 100'000) << "ran once the GPU was through";
+}
+
+// What the recorder does for itself is nobody's Python, in a forward neither: as it says itself, or
+// by samples, innermost or where it looks at the program unseen.
+TEST(GpuBreakdown, TheRecordersOwnTimeIsTold) {
+  const auto says = [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+    build.Module(thread, "model", "Net", from - 50'000, to + 50'000);
+    build.Phase(thread, Phase::kLook, "look at the model", from, to);
+  };
+  EXPECT_EQ(IdleOf(GpuPart::kIdleRecorder, says), 300'000);
+  const auto sampled = [](std::vector<std::pair<const char*, const char*>> frames) {
+    return [=](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+      build.Module(thread, "model", "Net", from - 50'000, to + 50'000);
+      PythonStackId stack;
+      for (const auto& [file, function] : frames) {
+        PythonFramesTable& table = build.store().python_frames;
+        table.Append({.file = build.Text(file), .function = build.Text(function), .line = 1});
+        build.store().python_stacks.Append(
+            {.frame = PythonFrameId::At(table.size() - 1), .parent = stack});
+        stack = PythonStackId::At(build.store().python_stacks.size() - 1);
+      }
+      build.store().python_samples.Append({.start_ns = from,
+                                           .end_ns = to,
+                                           .thread = thread,
+                                           .python_stack = stack,
+                                           .samples = 1,
+                                           .cpu_ns = to - from});
+    };
+  };
+  constexpr std::pair<const char*, const char*>
+      kForward = {"/u/train.py", "Net.forward"},
+      kWrapper = {"</b/batchlight/_bridge/_torch.py>", "call"},
+      kUnseen = {"</b/batchlight/_bridge/_torch_unseen.py>", "unseen"},
+      kTorch = {"/x/site-packages/torch/nn/m.py", "f"};
+  EXPECT_EQ(IdleOf(GpuPart::kIdleRecorder, sampled({kForward, kWrapper})), 300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleRecorder, sampled({kForward, kUnseen, kTorch})), 300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleRecorder, sampled({kForward, kWrapper, kTorch})), 0);
 }
 
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.

@@ -5,6 +5,9 @@
 #include "analysis/cpu/thread_times.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/gpu/gpu_launches.h"
+#include "analysis/lines/look_times.h"
+#include "analysis/lines/stack_lines.h"
+#include "analysis/numbers/closed_end.h"
 #include "analysis/owners/view_operators.h"
 
 namespace batchlight {
@@ -91,8 +94,9 @@ GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
   AddSystemCalls();
   AddPythonSamples(inputs.marks);
   AddSwitches();
-  for (ThreadParts* parts :
-       {&no_processor_, &outside_model_, &system_calls_, &gil_waits_, &own_python_, &loop_}) {
+  AddRecorder();
+  for (ThreadParts* parts : {&no_processor_, &recorder_, &outside_model_, &system_calls_, &kept_,
+                             &own_python_, &loop_}) {
     parts->Finish();
   }
 }
@@ -142,18 +146,40 @@ GpuIdleExplainer::SpansOfThreads GpuIdleExplainer::RecordedWaits(const PhaseMark
 void GpuIdleExplainer::AddPythonSamples(const PhaseMarks& marks) {
   const PythonSamplesTable& samples = store_.python_samples;
   if (samples.size() == 0) return;
+  const StackLines lines(store_);
   SpansOfThreads recorded = RecordedWaits(marks);
   for (size_t row = 0; row < samples.size(); ++row) {
     const int64_t start_ns = samples.start_ns[row], end_ns = samples.end_ns[row];
     if (samples.gil[row] == GilState::kWaits) {
-      gil_waits_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleGil);
-    } else if (!samples.python_stack[row].IsNone()) {
-      const int64_t waited_ns = NsInside(recorded[samples.thread[row]], start_ns, end_ns);
-      const double other_ns = double(end_ns - start_ns - waited_ns);
-      const bool waits = double(samples.cpu_ns[row]) < kRuns * other_ns;
-      own_python_.Add(samples.thread[row], start_ns, end_ns,
-                      waits ? GpuPart::kIdleWaiting : GpuPart::kIdleOwnPython);
+      kept_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleGil);
+      continue;
     }
+    if (samples.python_stack[row].IsNone()) continue;
+    const int64_t waited_ns = NsInside(recorded[samples.thread[row]], start_ns, end_ns);
+    const double enough_ns = kRuns * double(end_ns - start_ns - waited_ns);
+    const LookTimes times = TimesOfLooks(samples, row);
+    if (double(times.ready_ns) > enough_ns) {
+      kept_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleNoProcessor);
+      continue;
+    }
+    if (lines.Of(samples.python_stack[row]).records) {
+      kept_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleRecorder);
+      continue;
+    }
+    const bool waits = double(times.awake_ns()) < enough_ns;
+    own_python_.Add(samples.thread[row], start_ns, end_ns,
+                    waits ? GpuPart::kIdleWaiting : GpuPart::kIdleOwnPython);
+  }
+}
+
+// What it does for itself, where it said so.
+void GpuIdleExplainer::AddRecorder() {
+  const PhaseCallsTable& calls = store_.phase_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] != Phase::kLook || calls.end_ns[row] <= calls.start_ns[row]) continue;
+    recorder_.Add(calls.thread[row], calls.start_ns[row],
+                  ClosedEnd(store_, calls.start_ns[row], calls.end_ns[row]),
+                  GpuPart::kIdleRecorder);
   }
 }
 
@@ -192,7 +218,7 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
   const auto [call, next_call_ns] = api_calls_.LookAt(thread, time_ns);
   const auto [op, next_op_ns] = operators_.LookAt(thread, time_ns);
   *until_ns = std::min(next_call_ns, next_op_ns);
-  for (const ThreadParts* parts : {&no_processor_, &outside_model_}) {
+  for (const ThreadParts* parts : {&no_processor_, &recorder_, &outside_model_}) {
     if (const auto part = parts->At(thread, time_ns, until_ns)) return *part;
   }
   if (call != kNoRow) {
@@ -208,7 +234,7 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
 
 GpuPart GpuIdleExplainer::AroundOperators(ThreadId thread, int64_t time_ns,
                                           int64_t* until_ns) const {
-  for (const ThreadParts* parts : {&system_calls_, &gil_waits_, &loop_}) {
+  for (const ThreadParts* parts : {&system_calls_, &kept_, &loop_}) {
     if (const auto part = parts->At(thread, time_ns, until_ns)) return *part;
   }
   // Autograd's own thread, while the one of the loop waits for it.

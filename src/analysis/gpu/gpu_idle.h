@@ -39,6 +39,7 @@ class GpuIdleExplainer {
   SpansOfThreads RecordedWaits(const PhaseMarks& marks) const;
   void AddPythonSamples(const PhaseMarks& marks);
   void AddSwitches();
+  void AddRecorder();
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   GpuPart AroundOperators(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   GpuPart OutsideModel(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
@@ -49,11 +50,12 @@ class GpuIdleExplainer {
   IntervalIndex api_calls_;
   IntervalIndex operators_;
   ThreadParts no_processor_;
+  ThreadParts recorder_;
   ThreadParts outside_model_;  // DataLoader and compile
   ThreadParts system_calls_;
-  ThreadParts gil_waits_;
-  ThreadParts own_python_;                               // by samples
-  ThreadParts loop_;                                     // model, backward, optimizer
+  ThreadParts kept_;        // by samples: without the GIL or a processor, in the recorder
+  ThreadParts own_python_;  // by samples
+  ThreadParts loop_;        // model, backward, optimizer
   std::map<ProcessId, std::vector<TimeSpan>> backward_;  // on any thread
 };
 

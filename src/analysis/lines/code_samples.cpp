@@ -123,11 +123,12 @@ void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans
     if (samples.python_stack[row].IsNone()) continue;
     const LooksInside inside = LooksWithin(samples, row, spans, at);
     if (inside.ns <= 0) continue;
-    const auto all_ns = double(samples.end_ns[row] - samples.start_ns[row]);
-    visit(samples.python_stack[row], inside.ns,
-          static_cast<int64_t>(double(samples.cpu_ns[row]) * double(inside.ns) / all_ns),
-          inside.span);
+    visit(samples.python_stack[row], TimesOfLooks(samples, row, inside.ns), inside.span);
   }
+}
+
+bool CodeSamples::IsOfOthers(PythonStackId stack) const {
+  return lines_.Of(stack).imports || lines_.Of(stack).records;
 }
 
 PythonFrameId CodeSamples::InnermostOwn(PythonStackId stack) const {
@@ -170,14 +171,14 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
     line.text = place.text;
     line.Add(ns, span);
   };
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns, TimeSpan span) {
-    if (lines_.Of(stack).imports) return;
-    time.all_ns += ns;
-    time.cpu_ns += cpu_ns;
+  VisitLooks(thread, spans, [&](PythonStackId stack, const LookTimes& times, TimeSpan span) {
+    if (IsOfOthers(stack)) return;
+    time.all_ns += times.ns();
+    time.times += times;
     const PythonFrameId frame = choose(stack);
     if (frame.IsNone()) return;  // it waits, or is nobody's that is named
-    add(frame, ns, span, lines);
-    add(store_.python_stacks.frame[stack.row()], ns, span, innermost);
+    add(frame, times.ns(), span, lines);
+    add(store_.python_stacks.frame[stack.row()], times.ns(), span, innermost);
   });
   time.functions = SumsOf(lines);
   time.innermost = SumsOf(innermost);
@@ -190,7 +191,7 @@ SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& sp
 
 PythonFrameId CodeSamples::OfPackageInLoop(const std::map<FunctionName, int64_t>& loop,
                                            PythonStackId stack) const {
-  if (lines_.Of(stack).imports || lines_.Of(stack).loads) return {};
+  if (IsOfOthers(stack) || lines_.Of(stack).loads) return {};
   PythonFrameId innermost;
   bool runs_loop = false;
   for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
@@ -240,13 +241,13 @@ SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop,
                                     const std::vector<TimeSpan>& spans) const {
   LinesOfFunctions lines;
   SampledTime time;
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns, TimeSpan span) {
-    if (lines_.Of(stack).imports) return;
-    time.all_ns += ns;
-    time.cpu_ns += cpu_ns;
+  VisitLooks(thread, spans, [&](PythonStackId stack, const LookTimes& times, TimeSpan span) {
+    if (IsOfOthers(stack)) return;
+    time.all_ns += times.ns();
+    time.times += times;
     const SampledFunction outermost = OutermostBut(loop, stack);
     if (outermost.line == 0) return;
-    lines[{outermost.file, outermost.function}][outermost.line].Add(ns, span);
+    lines[{outermost.file, outermost.function}][outermost.line].Add(times.ns(), span);
   });
   time.functions = SumsOf(lines);
   return time;
@@ -254,7 +255,7 @@ SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop,
 
 SampledFunction CodeSamples::CalledOrInLoop(const std::map<FunctionName, int64_t>& loop,
                                             PythonStackId stack) const {
-  if (lines_.Of(stack).imports || lines_.Of(stack).loads) return {};
+  if (IsOfOthers(stack) || lines_.Of(stack).loads) return {};
   SampledFunction called = OutermostBut(loop, stack);
   for (; called.line == 0 && !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
     const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
@@ -280,10 +281,9 @@ std::vector<CodeLook> CodeSamples::LooksIn(ThreadId thread,
     if (samples.python_stack[row].IsNone()) continue;
     VisitMoments(samples, row, [&](int64_t moment_ns, int64_t ns) {
       if (NsInside(spans, moment_ns, moment_ns + 1, at) == 0) return;
-      const auto all_ns = double(samples.end_ns[row] - samples.start_ns[row]);
       inside.push_back({.at_ns = moment_ns,
                         .ns = ns,
-                        .cpu_ns = int64_t(double(samples.cpu_ns[row]) * double(ns) / all_ns),
+                        .times = TimesOfLooks(samples, row, ns),
                         .stack = samples.python_stack[row]});
     });
   }
@@ -294,7 +294,7 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
                                                       const std::vector<TimeSpan>& spans) const {
   std::map<FunctionName, int64_t> functions;
   std::set<FunctionName> of_stack;  // recursion counts once
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t, const TimeSpan&) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, const LookTimes& times, const TimeSpan&) {
     of_stack.clear();
     for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
       const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
@@ -302,7 +302,7 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
       const PythonFramesRow place = store_.python_frames.Row(frame.row());
       of_stack.insert({place.file, std::string(Enclosing(store_.Text(place.function)))});
     }
-    for (const FunctionName& function : of_stack) functions[function] += ns;
+    for (const FunctionName& function : of_stack) functions[function] += times.ns();
   });
   return functions;
 }
@@ -353,7 +353,7 @@ SampledTime SumOf(const std::vector<SampledTime>& times) {
   SampledTime sum;
   for (const SampledTime& time : times) {
     sum.all_ns += time.all_ns;
-    sum.cpu_ns += time.cpu_ns;
+    sum.times += time.times;
   }
   sum.functions = SumOf(times, &SampledTime::functions);
   sum.innermost = SumOf(times, &SampledTime::innermost);

@@ -1,7 +1,7 @@
 // In which functions of the user's own code a thread was, by samples from outside
 // (store.python_samples). A sample belongs to the innermost frame of the user's own code, or of an
 // installed package's where there is none; not where that only asked a DataLoader for a batch. What
-// imports run is left out.
+// imports run, and what the recorder does for itself, is left out.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/lines/look_times.h"
 #include "analysis/lines/stack_lines.h"
 #include "analysis/numbers/time_span.h"
 #include "store/store.h"
@@ -32,7 +33,7 @@ struct SampledTime {
   std::vector<SampledFunction>
       innermost;       // what these were in, whoever's code that is; the same way
   int64_t all_ns = 0;  // of all samples, whatever code they are of
-  int64_t cpu_ns = 0;  // of that, on a processor
+  LookTimes times;     // the same, by what the thread did
 };
 
 // Of a function: file and qualified name.
@@ -42,7 +43,7 @@ using FunctionName = std::pair<StringId, std::string>;
 struct CodeLook {
   int64_t at_ns = 0;
   int64_t ns = 0;
-  int64_t cpu_ns = 0;  // of that, on a processor
+  LookTimes times;  // the same, by what the thread did
   PythonStackId stack;
 };
 
@@ -82,6 +83,7 @@ class CodeSamples {
                                                 double least_share) const;
 
  private:
+  bool IsOfOthers(PythonStackId stack) const;  // an import's, or the recorder's
   // The frame that a look is of: the innermost of the user's own, or the outermost inside a module.
   PythonFrameId InnermostOwn(PythonStackId stack) const;
   PythonFrameId OutermostInModule(PythonStackId stack) const;
@@ -92,7 +94,7 @@ class CodeSamples {
                                PythonStackId stack) const;
   template <typename Chooser>
   SampledTime SumBy(ThreadId thread, const std::vector<TimeSpan>& spans, Chooser&& choose) const;
-  // visit(stack, ns, cpu_ns, span) for the thread's looks within the spans, which lie in that one.
+  // visit(stack, times, span) for the thread's looks within the spans, which lie in that one.
   template <typename Visitor>
   void VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans, Visitor&& visit) const;
 

@@ -25,7 +25,7 @@ bool IsInPythonsLibrary(std::string_view file) {
 
 SourceOwner OwnerOfSource(std::string_view file) {
   if (file.empty()) return SourceOwner::kNobody;
-  if (Has(file, kOwnFolder) || file == "<batchlight>") return SourceOwner::kNobody;
+  if (IsRecorder(file)) return SourceOwner::kNobody;
   if (file.starts_with("<frozen ")) return SourceOwner::kPython;
   const bool installed = Has(file, "/site-packages/") || Has(file, "/dist-packages/");
   if (Has(file, "-packages/torch/") || Has(file, "-packages/torch/_")) return SourceOwner::kPyTorch;
@@ -34,6 +34,8 @@ SourceOwner OwnerOfSource(std::string_view file) {
   if (IsInPythonsLibrary(file)) return SourceOwner::kPython;
   return SourceOwner::kUser;
 }
+
+bool IsRecorder(std::string_view file) { return Has(file, kOwnFolder) || file == "<batchlight>"; }
 
 bool IsCheckpointing(std::string_view file) { return file.ends_with("/torch/utils/checkpoint.py"); }
 

@@ -16,6 +16,7 @@ bool IsCheckpointing(std::string_view file);  // replays a forward
 bool IsOptimizer(std::string_view file);
 bool IsDataLoader(std::string_view file);
 bool IsImporting(std::string_view file);
+bool IsRecorder(std::string_view file);  // our own code in the program
 
 // The package or module of Python that a file is installed as: "transformers" of
 // ".../site-packages/transformers/trainer.py", "zipfile" of ".../python3.12/zipfile/__init__.py";

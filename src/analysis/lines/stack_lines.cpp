@@ -13,15 +13,22 @@ struct FrameFacts {
   bool optimizes;
   bool loads;
   bool imports;
+  bool records;
+  bool looks;  // within which all is the recorder's
 };
+
+// Of the recorder's _torch_unseen.py.
+constexpr std::string_view kLooksAtProgram = "unseen";
 
 std::vector<FrameFacts> FactsOfFrames(const Store& store) {
   std::vector<FrameFacts> facts;
   facts.reserve(store.python_frames.size());
-  for (const StringId file : store.python_frames.file) {
-    const std::string_view path = store.Text(file);
+  for (size_t row = 0; row < store.python_frames.size(); ++row) {
+    const std::string_view path = store.Text(store.python_frames.file[row]);
+    const bool records = IsRecorder(path);
     facts.push_back({OwnerOfSource(path), IsCheckpointing(path), IsOptimizer(path),
-                     IsDataLoader(path), IsImporting(path)});
+                     IsDataLoader(path), IsImporting(path), records,
+                     records && store.Text(store.python_frames.function[row]) == kLooksAtProgram});
   }
   return facts;
 }
@@ -32,10 +39,14 @@ StackLines::StackLines(const Store& store) {
   const PythonStacksTable& stacks = store.python_stacks;
   const std::vector<FrameFacts> facts = FactsOfFrames(store);
   lines_.resize(stacks.size());
+  std::vector<bool> looks(stacks.size());
   for (size_t row = 0; row < stacks.size(); ++row) {
     const PythonStackId parent = stacks.parent[row];
     StackLine& line = lines_[row];
-    if (!parent.IsNone() && parent.row() < row) line = lines_[parent.row()];  // callers come first
+    if (!parent.IsNone() && parent.row() < row) {  // callers come first
+      line = lines_[parent.row()];
+      looks[row] = looks[parent.row()];
+    }
     const PythonFrameId frame = stacks.frame[row];
     if (frame.IsNone()) continue;
     const FrameFacts& fact = facts[frame.row()];
@@ -45,6 +56,8 @@ StackLines::StackLines(const Store& store) {
     if (is_line) line.frame = frame;
     line.loads = !is_line && (line.loads || fact.loads);
     line.imports = !is_line && (line.imports || fact.imports);
+    looks[row] = looks[row] || fact.looks;
+    line.records = fact.records || looks[row];
   }
 }
 

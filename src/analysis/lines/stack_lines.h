@@ -15,6 +15,8 @@ struct StackLine {
   // What runs below the line, which only asked for it:
   bool loads = false;    // PyTorch's DataLoader
   bool imports = false;  // an import
+  // The recorder runs there for itself: innermost, or in what it calls to look at the program.
+  bool records = false;
 };
 
 class StackLines {

@@ -279,6 +279,8 @@ class Comparer {
     ++sum.total.calls;
     sum.total.ranks = std::max(sum.total.ranks, uint32_t(call.size()));
     if (known == 0) return;
+    sum.total.timed = true;
+    sum.total.knows_waits |= known > 1;
     sum.total.transfer_ns += double(shortest) * kCallTickNs;
     sum.waits += (double(all) / known - shortest) * kCallTickNs;
   }

@@ -74,9 +74,11 @@ struct CollectiveTotal {
   uint32_t communicator = 0;  // counted from 0
   uint32_t ranks = 0;
   uint64_t bytes = 0;
-  uint64_t calls = 0;      // of all ranks together
-  double transfer_ns = 0;  // mean of the shortest kernel of a call
-  double waited_ns = 0;    // mean wait of a rank in a call
+  uint64_t calls = 0;        // of all ranks together
+  bool timed = false;        // the kernel of some call is known
+  double transfer_ns = 0;    // mean of the shortest kernel of a call
+  bool knows_waits = false;  // the kernels of some call are known of two ranks
+  double waited_ns = 0;      // mean wait of a rank in a call
 };
 
 struct RankDetail {
@@ -96,6 +98,8 @@ struct JobResult {
   std::vector<RankTimes> ranks;              // by rank
   std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
   WaitsBy waits_by = WaitsBy::kNothing;
+  bool knows_waits() const { return waits_by != WaitsBy::kNothing; }
+  bool knows_calls() const { return waits_by == WaitsBy::kCollectives; }  // who came last to which
   std::optional<JobStraggler> straggler;
   std::optional<SeldomLate> seldom_late;  // where there is no straggler
   std::optional<RankGrid> grid;           // given or found

@@ -61,10 +61,14 @@ RowSource TableOfRanks(const JobResult& job) {
           [&job](size_t row, std::vector<Cell>& cells) {
             const RankTimes& rank = job.ranks[row];
             const bool late = job.straggler && job.straggler->row == row;
-            cells = CellRow(RankCell(rank.rank), rank.host, int64_t{rank.pid}, rank.label,
-                            NumberCell(rank.steps), NanosecondsCell(rank.step_ns),
-                            NanosecondsCell(rank.waited_ns), NanosecondsCell(rank.lost_ns),
-                            NanosecondsCell(rank.cost_ns), rank.last_share, int64_t{late ? 1 : 0});
+            const auto waits = [&](double ns) {
+              return job.knows_waits() ? NanosecondsCell(ns) : Cell{};
+            };
+            cells =
+                CellRow(RankCell(rank.rank), rank.host, int64_t{rank.pid}, rank.label,
+                        NumberCell(rank.steps), NanosecondsCell(rank.step_ns),
+                        waits(rank.waited_ns), waits(rank.lost_ns), waits(rank.cost_ns),
+                        job.knows_calls() ? Cell{rank.last_share} : Cell{}, int64_t{late ? 1 : 0});
           }};
 }
 
@@ -84,12 +88,15 @@ RowSource TableOfSteps(const JobResult& job) {
             const auto [rank, step] = rows->At(row);
             const RankDetail& detail = job.details[rank];
             const RankPartial& partial = *detail.partial;
+            const auto waits = [&](const std::vector<int64_t>& of_steps) {
+              return job.knows_waits() ? AtStep(of_steps, step) : Cell{};
+            };
             const bool counts = std::binary_search(partial.steady.begin(), partial.steady.end(),
                                                    static_cast<uint32_t>(step));
-            cells = CellRow(
-                RankCell(job.ranks[rank].rank), StepNumber(partial, step), int64_t{counts ? 1 : 0},
-                partial.step_ns[step], AtStep(detail.lateness.waited_ns, step),
-                AtStep(detail.lateness.lost_ns, step), AtStep(detail.lateness.cost_ns, step));
+            cells = CellRow(RankCell(job.ranks[rank].rank), StepNumber(partial, step),
+                            int64_t{counts ? 1 : 0}, partial.step_ns[step],
+                            waits(detail.lateness.waited_ns), waits(detail.lateness.lost_ns),
+                            waits(detail.lateness.cost_ns));
           }};
 }
 

@@ -41,7 +41,9 @@ PhaseKind PhaseKindOfCall(Phase phase) {
   }
 }
 
-bool TellsOfLife(Phase phase) { return phase >= Phase::kImport && phase <= Phase::kMainEnd; }
+bool TellsOfLife(Phase phase) {
+  return (phase >= Phase::kImport && phase <= Phase::kMainEnd) || phase == Phase::kRecorderBuild;
+}
 
 namespace {
 

@@ -25,6 +25,7 @@ struct StackSum {
   uint64_t samples = 0;
   int64_t ns = 0;
   int64_t cpu_ns = 0;
+  LookTimes times;
   int64_t steps_ns = 0;
   std::set<ThreadId> threads;
 };
@@ -52,6 +53,7 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store, const SpansOfTh
     sum.samples += samples.samples[row];
     sum.ns += samples.end_ns[row] - samples.start_ns[row];
     sum.cpu_ns += samples.cpu_ns[row];
+    sum.times += TimesOfLooks(samples, row);
     sum.threads.insert(samples.thread[row]);
     if (const auto own = spans.find(samples.thread[row]); own != spans.end()) {
       sum.steps_ns += NsInside(own->second, samples.start_ns[row], samples.end_ns[row]);
@@ -144,6 +146,7 @@ std::vector<SampledCode> SumByKey(const Store& store, const StepSet& steps, KeyO
     own.code.samples += spent.samples;
     own.code.self_ns += spent.ns;
     own.code.self_cpu_ns += spent.cpu_ns;
+    own.code.self_times += spent.times;
     own.code.steps_self_ns += spent.steps_ns;
     own.threads.insert(spent.threads.begin(), spent.threads.end());
     std::sort(path.begin(), path.end());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/lines/look_times.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -18,6 +19,7 @@ struct SampledCode {
   uint64_t samples = 0;  // that found a thread in it, not in what it called
   int64_t self_ns = 0;   // wall time that these stand for
   int64_t self_cpu_ns = 0;
+  LookTimes self_times;  // of self_ns
   int64_t total_ns = 0;  // with what it called; recursion counts once
   int64_t total_cpu_ns = 0;
   uint64_t threads = 0;  // in which it was innermost

@@ -157,8 +157,11 @@ class Analysis {
 
   void AddGroup(const std::vector<const CollectiveCall*>& same) {
     int64_t shortest = INT64_MAX;
+    size_t timed = 0;
     for (const CollectiveCall* call : same) {
-      if (call->kernel_ns > 0) shortest = std::min(shortest, call->kernel_ns);
+      if (call->kernel_ns == 0) continue;
+      ++timed;
+      shortest = std::min(shortest, call->kernel_ns);
     }
     const CollectiveCall& first = *same.front();
     CollectiveRow& row = rows_[{first.communicator, first.operation, first.bytes}];
@@ -182,8 +185,8 @@ class Analysis {
       times->shortest_ns += shortest;
       ++times->matched;
     }
-    row.knows_waits |= same.size() > 1;
-    knows_waits_ |= same.size() > 1;
+    row.knows_waits |= timed > 1;
+    knows_waits_ |= timed > 1;
   }
 
   uint32_t RanksOf(uint64_t communicator) const {

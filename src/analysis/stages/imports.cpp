@@ -29,7 +29,9 @@ class Imports {
   std::vector<Import> Find() {
     const PhaseCallsTable& calls = store_.phase_calls;
     for (uint32_t row = 0; row < calls.size(); ++row) {
-      if (calls.phase[row] == Phase::kImport && !calls.thread[row].IsNone()) Add(row);
+      const bool is_row =
+          calls.phase[row] == Phase::kImport || calls.phase[row] == Phase::kRecorderBuild;
+      if (is_row && !calls.thread[row].IsNone()) Add(row);
     }
     AddFiles();
     AddCuda();
@@ -51,11 +53,16 @@ class Imports {
     const int64_t ns = ClosedEnd(store_, start_ns, calls.end_ns[row]) - start_ns;
     const uint32_t around = Around(calls.parent[row]);
     if (around != kNoRow) found_[around].self_ns -= ns;
+    const bool builds = calls.phase[row] == Phase::kRecorderBuild;
+    for (uint32_t outer = builds ? around : kNoRow; outer != kNoRow; outer = around_[outer]) {
+      found_[outer].total_ns -= ns;
+    }
     place_[row] = static_cast<uint32_t>(found_.size());
     around_.push_back(around);
     found_.push_back({.thread = calls.thread[row],
                       .module = calls.name[row],
                       .depth = around == kNoRow ? 0 : found_[around].depth + 1,
+                      .is_recorder = builds || (around != kNoRow && found_[around].is_recorder),
                       .start_ns = start_ns,
                       .total_ns = ns,
                       .self_ns = ns});

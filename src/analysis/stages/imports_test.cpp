@@ -59,5 +59,30 @@ TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
   expect_bytes(imports[3], 0, 0);
 }
 
+// The build of the operator recorder, on the first use of a PyTorch: PyTorch's import waits for it.
+TEST(Imports, TheRecordersBuildIsNoPartOfThem) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(1, "train.py"));
+  build.Phase(main, Phase::kImport, "mine", 0, 2000);
+  build.Phase(main, Phase::kImport, "torch", 100, 1900);
+  build.Phase(main, Phase::kImport, "torch.nn", 200, 300);
+  build.Phase(main, Phase::kRecorderBuild, "batchlight: building its operator recorder", 600, 1600);
+  build.Phase(main, Phase::kImport, "subprocess", 700, 750);
+  const Store store = build.Build();
+  const std::vector<Import> imports = FindImports(store);
+  ASSERT_EQ(imports.size(), 5u);
+  const auto expect = [&](const Import& import, int64_t total_ns, int64_t self_ns, bool recorder) {
+    const std::string_view module = store.Text(import.module);
+    EXPECT_EQ(import.total_ns, total_ns) << module;
+    EXPECT_EQ(import.self_ns, self_ns) << module;
+    EXPECT_EQ(import.is_recorder, recorder) << module;
+  };
+  expect(imports[0], 1000, 200, false);
+  expect(imports[1], 800, 700, false);
+  expect(imports[2], 100, 100, false);
+  expect(imports[3], 1000, 950, true);
+  expect(imports[4], 50, 50, true);
+}
+
 }  // namespace
 }  // namespace batchlight

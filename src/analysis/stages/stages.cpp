@@ -53,6 +53,7 @@ class LifeOfProcess {
     const BeforeLoop before = PaintStart();
     if (steps_ != nullptr) PaintLoop();
     PaintMarks();
+    Lay(CallsOf(Phase::kRecorderBuild), StageKind::kRecorderBuild);
     PaintEnd();
     PaintUnrecorded();
     if (has_start_) found.start_up = PartsOfStartUp(before, stages_);

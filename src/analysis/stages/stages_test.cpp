@@ -213,6 +213,29 @@ TEST_F(StagesTest, AddUpToTheLifeOfTheProcess) {
   EXPECT_EQ(parts.largest[1].ns, 100 * kMs);
 }
 
+// The first use of a PyTorch: its import waits until the operator recorder is compiled, which is no
+// part of the program's start-up.
+TEST_F(StagesTest, TheRecordersBuildIsAStageOfItsOwn) {
+  Start();
+  build_.Phase(main_, Phase::kRecorderBuild, "batchlight: building its operator recorder",
+               400 * kMs, 800 * kMs);
+  build_.Phase(main_, Phase::kImport, "subprocess", 450 * kMs, 500 * kMs);
+  Prepare(1500);
+  for (int i = 0; i < 8; ++i) Step();
+  End(at_ + 90);
+  EXPECT_EQ(Find(), (std::map<std::string, int64_t>{{"start-up", 1100},
+                                                    {"batchlight: building its recorder", 400},
+                                                    {"training", 800},
+                                                    {"shutdown", 90}}));
+  const StartUpParts& parts = run_.processes[0].start_up;
+  EXPECT_EQ(parts.imports_ns, 500 * kMs);
+  EXPECT_EQ(parts.pytorch_imports_ns, 500 * kMs);
+  EXPECT_EQ(parts.set_up_ns, 550 * kMs);
+  ASSERT_EQ(parts.largest.size(), 2u);
+  EXPECT_EQ(parts.largest[0].ns, 400 * kMs);
+  EXPECT_EQ(parts.largest[1].package, "numpy");
+}
+
 TEST_F(StagesTest, RequestsToAModelThatLearnsNothingAreInference) {
   Start();
   Prepare(1500);

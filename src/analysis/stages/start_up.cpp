@@ -20,9 +20,11 @@ constexpr std::string_view kStartOfCuda = "torch.cuda._lazy_init";
 // A tensor made now and then does not end it.
 constexpr double kMostBusyPart = 0.1;
 
+constexpr std::string_view kRecorder = "<batchlight>";
+
 struct OpenImport {
   int64_t end_ns;
-  std::string_view package;
+  std::string_view package;  // kRecorder: its build, a stage of its own
 };
 
 class Start {
@@ -57,22 +59,24 @@ class Start {
         before_.python_ns = start_ns;
         started_ = true;
       }
-      if (phases.phase[row] != Phase::kImport) continue;
+      const bool builds = phases.phase[row] == Phase::kRecorderBuild;
+      if (phases.phase[row] != Phase::kImport && !builds) continue;
       const int64_t end_ns =
           std::min(ClosedEnd(store_, start_ns, phases.end_ns[row]), before_.whole.end_ns);
       while (!open.empty() && open.back().end_ns <= start_ns) open.pop_back();
-      std::string_view package = store_.Text(phases.name[row]);
+      if (!open.empty() && open.back().package == kRecorder) continue;  // imports for itself
+      std::string_view package = builds ? kRecorder : store_.Text(phases.name[row]);
       package = package.substr(0, package.find('.'));
-      packages[package] += end_ns - start_ns;
       const auto is_pytorch = [](const OpenImport& import) { return import.package == "torch"; };
-      if (package == "torch" && std::none_of(open.begin(), open.end(), is_pytorch)) {
-        before_.pytorch_ns += end_ns - start_ns;
-      }
-      if (open.empty()) {
-        AddSpan(before_.imports, start_ns, end_ns);
+      const bool in_pytorch = std::any_of(open.begin(), open.end(), is_pytorch);
+      if (builds) {
+        if (in_pytorch) before_.pytorch_ns -= end_ns - start_ns;
       } else {
-        packages[open.back().package] -= end_ns - start_ns;
+        packages[package] += end_ns - start_ns;
+        if (package == "torch" && !in_pytorch) before_.pytorch_ns += end_ns - start_ns;
+        if (open.empty()) AddSpan(before_.imports, start_ns, end_ns);
       }
+      if (!open.empty()) packages[open.back().package] -= end_ns - start_ns;
       open.push_back({end_ns, package});
     }
     for (const auto& [package, ns] : packages)

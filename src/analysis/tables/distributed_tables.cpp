@@ -93,7 +93,7 @@ const Columns<CollectiveRow>& CollectiveColumns() {
            Summed(SumOf("kernel_ns"),
                   TimeColumn("kernel_time", "Kernel Time", "In the whole run, summed over ranks"),
                   "In these steps, summed over ranks")),
-       [](const Row& row) { return row.times.kernel_ns; }},
+       TimeByRule(SumOf("kernel_ns"))},
       {OfWholeRun(Summed(kAverage, TimeColumn("average", "Average",
                                               "Kernel time / calls whose kernel is known"))),
        TimeByRule(kAverage)},

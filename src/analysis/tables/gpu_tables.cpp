@@ -1,4 +1,5 @@
 // The tables of the GPU's side; declared in overview_tables.h.
+#include "analysis/result/percentile_cell.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/overview_tables.h"
 
@@ -78,8 +79,10 @@ const Columns<PartOfGpu>& PartColumns() {
        [](const Row& row) { return NanosecondsCell(row.sample().mean); }},
       {TimeColumn("median", "Median", "Per step"),
        [](const Row& row) { return row.sample().median; }},
-      {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.sample().p5; }},
-      {TimeColumn("p95", "P95", "Per step"), [](const Row& row) { return row.sample().p95; }},
+      {TimeColumn("p5", "P5", "Per step; empty below five steps"),
+       [](const Row& row) { return PercentileCell(row.sample(), &Sample::p5); }},
+      {TimeColumn("p95", "P95", "Per step; empty below five steps"),
+       [](const Row& row) { return PercentileCell(row.sample(), &Sample::p95); }},
       {TimeColumn("total", "Total", "Over the steps that count"),
        [](const Row& row) { return row.sample().total; }},
       {TextColumn("meaning", "Meaning", ""),

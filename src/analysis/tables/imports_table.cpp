@@ -41,7 +41,7 @@ const Columns<ImportRow>& ImportColumns() {
        [](const ImportRow& row) { return NumberCell(row.import.depth); }},
       {TimeColumn("self", "Self", "Without the imports inside; these add up"),
        [](const ImportRow& row) { return Cell{row.import.self_ns}; }},
-      {TimeColumn("total", "Total", "With the imports inside"),
+      {TimeColumn("total", "Total", "With the imports inside, without a build of the recorder"),
        [](const ImportRow& row) { return Cell{row.import.total_ns}; }},
       {TimeColumn("cuda", "CUDA", "Of the total, in calls of CUDA: its start, where that is here"),
        [](const ImportRow& row) { return row.has_cuda ? Cell{row.import.cuda_ns} : Cell{}; }},

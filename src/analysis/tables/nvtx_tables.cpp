@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/result/nvtx_details.h"
+#include "analysis/result/percentile_cell.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/beside_column.h"
 #include "analysis/tables/overview_tables.h"
@@ -66,6 +67,9 @@ Columns<RangeRow> RangeColumns(const Store& store) {
   const auto time = [](int64_t Sample::*ns) {
     return [ns](const Row& row) { return row.row.duration.*ns; };
   };
+  const auto percentile = [](int64_t Sample::*ns) {
+    return [ns](const Row& row) { return PercentileCell(row.row.duration, ns); };
+  };
   return {
       {TextColumn("range", "Range", ""),
        [&store](const Row& row) { return std::string(store.Text(row.row.message)); }},
@@ -81,8 +85,8 @@ Columns<RangeRow> RangeColumns(const Store& store) {
       {OfWholeRun(TimeColumn("self", "Self", "Whole run, without ranges inside")),
        [](const Row& row) { return row.row.self_ns; }},
       {OfWholeRun(TimeColumn("median", "Median", "")), time(&Sample::median)},
-      {OfWholeRun(TimeColumn("p5", "P5", "")), time(&Sample::p5)},
-      {OfWholeRun(TimeColumn("p95", "P95", "")), time(&Sample::p95)},
+      {OfWholeRun(TimeColumn("p5", "P5", "Empty below five calls")), percentile(&Sample::p5)},
+      {OfWholeRun(TimeColumn("p95", "P95", "Empty below five calls")), percentile(&Sample::p95)},
       {OfWholeRun(TimeColumn("min", "Min", "")), time(&Sample::min)},
       {OfWholeRun(TimeColumn("max", "Max", "")), time(&Sample::max)},
       {TimeColumn("total_per_step", "Total per Step", "Mean over the steps that count"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "analysis/result/percentile_cell.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/beside_column.h"
 
@@ -94,8 +95,10 @@ const Columns<PhaseRow>& PhaseColumns() {
        [](const Row& row) { return NanosecondsCell(row.phase.steady.mean); }},
       {TimeColumn("median", "Median", "Per step"),
        [](const Row& row) { return row.phase.steady.median; }},
-      {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.phase.steady.p5; }},
-      {TimeColumn("p95", "P95", "Per step"), [](const Row& row) { return row.phase.steady.p95; }},
+      {TimeColumn("p5", "P5", "Per step; empty below five steps"),
+       [](const Row& row) { return PercentileCell(row.phase.steady, &Sample::p5); }},
+      {TimeColumn("p95", "P95", "Per step; empty below five steps"),
+       [](const Row& row) { return PercentileCell(row.phase.steady, &Sample::p95); }},
       {TimeColumn("total", "Total", "Over the steps that count"),
        [](const Row& row) { return row.phase.steady.total; }}};
   return columns;

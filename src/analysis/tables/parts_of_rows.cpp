@@ -89,8 +89,10 @@ PartsByKey PartsOf(const CollectiveRow& row, std::span<const CollectiveTimes> ti
   add("calls", &CollectiveTimes::calls);
   add("timed", &CollectiveTimes::timed);
   add("matched", &CollectiveTimes::matched);
-  add("kernel_ns", &CollectiveTimes::kernel_ns);
-  add("shortest_ns", &CollectiveTimes::shortest_ns);
+  if (row.times.timed > 0) {
+    add("kernel_ns", &CollectiveTimes::kernel_ns);
+    add("shortest_ns", &CollectiveTimes::shortest_ns);
+  }
   if (row.knows_waits) add("waited_ns", &CollectiveTimes::waited_ns);
   return parts;
 }

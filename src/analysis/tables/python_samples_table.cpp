@@ -15,6 +15,7 @@ struct PythonCodeRow {
   SampledCode code;
   int64_t all_cpu_ns;  // of all samples
   StepsOnThreads steps;
+  bool knows_ready;
 };
 
 using Row = PythonCodeRow;
@@ -22,6 +23,9 @@ using Row = PythonCodeRow;
 Cell PerStep(const Row& row, int64_t ns) {
   return NanosecondsCell(double(ns) / double(row.steps.count));
 }
+
+// Empty where it is not known.
+Cell KnownTime(bool is_known, int64_t ns) { return is_known ? Cell{ns} : Cell{}; }
 
 // Where the longest of it is to be seen.
 template <typename Of, typename SpanOf>
@@ -46,6 +50,13 @@ Columns<Row> SampledColumns(ResultColumn place, bool has_steps) {
       {TimeColumn("self", "Self",
                   "Time that threads were in it, running or waiting, summed over threads"),
        [](const Row& row) { return Cell{row.code.self_ns}; }},
+      {TimeColumn("self_no_processor", "No Processor", "Of Self: could run, and had no processor"),
+       [](const Row& row) { return KnownTime(row.knows_ready, row.code.self_times.ready_ns); }},
+      {TimeColumn("self_gil", "GIL", "Of Self: waited for Python's lock"),
+       [](const Row& row) { return Cell{row.code.self_times.gil_ns}; }},
+      {TimeColumn("self_waited", "Waited",
+                  "Of Self: slept, or waited for something else (GPU, lock, file)"),
+       [](const Row& row) { return KnownTime(row.knows_ready, row.code.self_times.waited_ns); }},
       {TimeColumn("total_cpu", "Total CPU", "With what it called; recursion counts once"),
        [](const Row& row) { return Cell{row.code.total_cpu_ns}; }},
       {TimeColumn("total", "Total", "With what it called; recursion counts once"),
@@ -81,10 +92,11 @@ ResultTable SampledTable(const RunOverview& overview, std::string name, std::str
   const StepsOnThreads steps = CountStepsOnThreads(overview.steps);
   const Columns<Row> columns = SampledColumns(std::move(place), steps.count > 0);
   ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
+  const bool knows_ready = KnowsReady(store.python_samples);
   int64_t all_cpu_ns = 0;
   for (const int64_t ns : store.python_samples.cpu_ns) all_cpu_ns += ns;
   for (const SampledCode& code : sum(store, overview.steps)) {
-    AddRow(table, columns, Row{store, code, all_cpu_ns, steps});
+    AddRow(table, columns, Row{store, code, all_cpu_ns, steps, knows_ready});
   }
   return table;
 }
@@ -94,6 +106,11 @@ struct SampledPhaseRow {
   SampledInPhase sampled;
   StepsOnThreads steps;
 
+  bool knows_ready;
+
+  Cell ShareOfTime(int64_t ns, bool is_known = true) const {
+    return is_known && sampled.times.ns() > 0 ? Cell{PercentOf(ns, sampled.times.ns())} : Cell{};
+  }
   double ShareOfPhase() const { return double(sampled.looks) / double(sampled.phase_looks); }
 };
 
@@ -122,6 +139,17 @@ const Columns<SampledPhaseRow>& SampledPhaseColumns() {
            return Cell{100 * row.ShareOfPhase() * double(row.sampled.phase_ns) /
                        double(row.steps.ns)};
          }},
+        {PercentColumn("ran_share", "Ran %", "Of the time of its looks, on a processor"),
+         [](const R& row) { return row.ShareOfTime(row.sampled.times.ran_ns); }},
+        {PercentColumn("no_processor_share", "No Processor %", "Could run, and had no processor"),
+         [](const R& row) { return row.ShareOfTime(row.sampled.times.ready_ns, row.knows_ready); }},
+        {PercentColumn("gil_share", "GIL %", "Waited for Python's lock"),
+         [](const R& row) { return row.ShareOfTime(row.sampled.times.gil_ns); }},
+        {PercentColumn("waited_share", "Waited %",
+                       "Slept, or waited for something else (GPU, lock, file)"),
+         [](const R& row) {
+           return row.ShareOfTime(row.sampled.times.waited_ns, row.knows_ready);
+         }},
         {TextColumn("file", "File", "As Python names it"),
          [](const R& row) { return std::string(row.store.Text(row.sampled.file)); }},
         {CountColumn("line", "Line", "Its first"),
@@ -139,8 +167,9 @@ ResultTable MakePythonPhasesTable(const RunOverview& overview) {
       EmptyTable("python_phases", "Python functions in each phase of a step, by samples",
                  SampledPhaseColumns());
   const StepsOnThreads steps = CountStepsOnThreads(overview.steps);
+  const bool knows_ready = KnowsReady(overview.store->python_samples);
   for (const SampledInPhase& row : SumSamplesByPhase(*overview.inputs, overview.steps)) {
-    AddRow(table, SampledPhaseColumns(), SampledPhaseRow{*overview.store, row, steps});
+    AddRow(table, SampledPhaseColumns(), SampledPhaseRow{*overview.store, row, steps, knows_ready});
   }
   return table;
 }

@@ -45,7 +45,7 @@ bool SampledProcess::Look(PythonLog& log, CpuLimit& limit) {
     Thread& thread = threads_[found.tid];
     const bool is_new = thread.look == 0;
     thread.look = look_;
-    if (is_new) thread.cpu_ns = CpuTimeOf(found.tid, thread);
+    if (is_new) thread.scheduled = ScheduledOf(found.tid, thread);
     if (thread.last_ns == 0) thread.last_ns = begin_ns;
     LookAt(found, thread, log);
   }
@@ -96,12 +96,13 @@ GilWatch::Holder SampledProcess::WaitOf(uint32_t tid, Thread& thread) {
 }
 
 void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog& log) {
-  const uint64_t cpu_ns = CpuTimeOf(found.tid, thread);
-  const uint64_t ran_ns = cpu_ns - thread.cpu_ns;
+  const Scheduled scheduled = ScheduledOf(found.tid, thread);
+  const uint64_t ran_ns = scheduled.ran_ns - thread.scheduled.ran_ns;
+  const uint64_t ready_ns = scheduled.ready_ns - thread.scheduled.ready_ns;
   const Sight sight = See(found, thread, ran_ns > 0);
   if (sight == Sight::kMoved && ++thread.moved <= kMostMoved) return;
   thread.moved = 0;
-  thread.cpu_ns = cpu_ns;
+  thread.scheduled = scheduled;
   // Of the moment of reading: the tool may have waited for a processor before.
   const int64_t from_ns = std::exchange(thread.last_ns, MonotonicNow());
   if (sight != Sight::kSeen) return Write(thread, log);
@@ -125,6 +126,7 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
   ++thread.sample.samples;
   thread.sample.wall_ns += static_cast<uint64_t>(thread.last_ns - from_ns);
   thread.sample.cpu_ns += ran_ns;
+  thread.sample.ready_ns += ready_ns;
 }
 
 SampledProcess::Sight SampledProcess::See(PythonThread found, Thread& thread, bool ran) {
@@ -178,9 +180,13 @@ bool SampledProcess::ReadStack(const PythonThread& found, const Thread& thread, 
   return reader_.ReadFrames(found.innermost, frames_, outermost) && !frames_.empty();
 }
 
-uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {
+SampledProcess::Scheduled SampledProcess::ScheduledOf(uint32_t tid, Thread& thread) const {
   if (!thread.schedule.is_open()) thread.schedule = KernelFile(PathOf(tid, "/schedstat"));
-  return std::max<uint64_t>(NumberBehind(thread.schedule.Read(), ""), thread.cpu_ns);
+  std::string_view text = thread.schedule.Read();
+  const uint64_t ran_ns = TakeNumber(text);
+  const uint64_t ready_ns = TakeNumber(text);
+  return {.ran_ns = std::max(ran_ns, thread.scheduled.ran_ns),
+          .ready_ns = std::max(ready_ns, thread.scheduled.ready_ns)};
 }
 
 void SampledProcess::Write(Thread& thread, PythonLog& log) {

@@ -35,12 +35,18 @@ class SampledProcess {
   // PythonSample::gil
   enum class GilState : uint32_t { kUnknown, kApart, kHolds, kWaits };
 
+  // How long a thread ran, and how long it could run and had no processor.
+  struct Scheduled {
+    uint64_t ran_ns = 0;
+    uint64_t ready_ns = 0;
+  };
+
   enum class Sight { kSeen, kNoPython, kMoved };
 
   struct Thread {
     KernelFile schedule;  // /proc/PID/task/TID/schedstat
     KernelFile syscall;   // /proc/PID/task/TID/syscall
-    uint64_t cpu_ns = 0;  // up to the last look
+    Scheduled scheduled;  // up to the last look
     GilState gil = GilState::kUnknown;
     uint64_t innermost = 0;  // of `frames`
     PythonFrame top;
@@ -72,7 +78,7 @@ class SampledProcess {
   // Also its innermost frame, into `top`, and the outermost, where frames_ does not stay empty.
   bool ReadStack(const PythonThread& found, const Thread& thread, bool ran, PythonFrame& top,
                  uint64_t& outermost);
-  uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
+  Scheduled ScheduledOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
   std::string PathOf(uint32_t tid, const char* file) const;
 

@@ -39,6 +39,7 @@ std::string RightAligned(int64_t value, size_t width) {
 std::vector<Import> ImportsOfOne(const Store& store, const EventSelection& selection) {
   std::map<ProcessId, std::vector<Import>> by_process;
   for (const Import& import : FindImports(store)) {
+    if (import.is_recorder) continue;  // no import of the program's
     if (selection.HasThread(import.thread) &&
         selection.HasTime(import.start_ns, import.start_ns + import.total_ns)) {
       by_process[store.ProcessOf(import.thread)].push_back(import);

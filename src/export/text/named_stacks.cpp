@@ -7,6 +7,7 @@
 #include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/lines/call_lines.h"
+#include "analysis/lines/look_times.h"
 #include "export/text/memory_stacks.h"
 #include "export/text/python_frames.h"
 
@@ -61,30 +62,29 @@ NamedStacks NativeStacksByPart(const Store& store, const ExportOptions& options)
   return stacks;
 }
 
-// Time without a processor is a frame of its own, so that it can be told from work.
+// Time in which the thread did not run is a frame of its own, so that it can be told from work.
 NamedStacks SampledPythonStacks(const Store& store) {
-  struct Time {
-    int64_t cpu_ns = 0, waiting_ns = 0;
-  };
   const PythonSamplesTable& samples = store.python_samples;
-  std::map<std::pair<ThreadId, PythonStackId>, Time> times;
+  std::map<std::pair<ThreadId, PythonStackId>, LookTimes> times;
   for (size_t row = 0; row < samples.size(); ++row) {
     if (samples.python_stack[row].IsNone()) continue;
-    Time& time = times[{samples.thread[row], samples.python_stack[row]}];
-    const int64_t wall_ns = samples.end_ns[row] - samples.start_ns[row];
-    time.cpu_ns += std::min(samples.cpu_ns[row], wall_ns);
-    time.waiting_ns += std::max<int64_t>(0, wall_ns - samples.cpu_ns[row]);
+    times[{samples.thread[row], samples.python_stack[row]}] += TimesOfLooks(samples, row);
   }
   NamedStacks stacks;
   for (const auto& [key, time] : times) {
-    NamedStack stack{key.first, {}, time.cpu_ns};
+    NamedStack stack{key.first, {}, time.ran_ns};
     AddPythonFrames(store, key.second, stack.frames);
     std::reverse(stack.frames.begin(), stack.frames.end());
     if (stack.value > 0) stacks.push_back(stack);
-    if (time.waiting_ns == 0) continue;
-    stack.frames.push_back({"[waiting]"});
-    stack.value = time.waiting_ns;
-    stacks.push_back(std::move(stack));
+    const std::pair<const char*, int64_t> kept[] = {{"[waiting for a processor]", time.ready_ns},
+                                                    {"[waiting for the GIL]", time.gil_ns},
+                                                    {"[waiting]", time.waited_ns}};
+    for (const auto& [why, ns] : kept) {
+      if (ns == 0) continue;
+      NamedStack& waiting = stacks.emplace_back(stack);
+      waiting.frames.push_back({why});
+      waiting.value = ns;
+    }
   }
   return stacks;
 }

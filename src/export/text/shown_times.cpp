@@ -69,8 +69,9 @@ bool KeepPythonSamples(const ShownTimes& shown, PythonSamplesTable& samples) {
     any = any || ns > 0;
     if (ns == all_ns) continue;
     if (ns <= 0) samples.python_stack[row] = PythonStackId::None();
-    samples.cpu_ns[row] =
-        static_cast<int64_t>(double(samples.cpu_ns[row]) * double(ns) / double(all_ns));
+    for (int64_t* part_ns : {&samples.cpu_ns[row], &samples.ready_ns[row], &samples.gil_ns[row]}) {
+      *part_ns = static_cast<int64_t>(double(*part_ns) * double(ns) / double(all_ns));
+    }
     samples.end_ns[row] = samples.start_ns[row] + ns;
   }
   return any;

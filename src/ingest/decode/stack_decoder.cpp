@@ -65,6 +65,7 @@ void StackDecoder::TakeSample(const RecordView& view) {
                                         .python_stack = stack,
                                         .samples = record.samples,
                                         .cpu_ns = nanoseconds(record.cpu_ns),
+                                        .ready_ns = nanoseconds(record.ready_ns),
                                         .gil = KindOr(record.gil, GilState::kWaits)});
   fragment.python_sample_owners.push_back({{record.pid, record.tid}, record.gil_holder});
 }

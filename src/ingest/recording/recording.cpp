@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "base/work_progress.h"
 #include "ingest/common/cut_stacks.h"
+#include "ingest/common/late_times.h"
 #include "ingest/common/lock_handovers.h"
 #include "ingest/recording/apply_facts.h"
 #include "ingest/recording/chunk_plan.h"
@@ -195,6 +196,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   NameNativeFrames(fragments, maps.value(), store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
   JoinCutStacks(store);
+  MoveLateTimes(store);
   FollowLockHandovers(store);
   CutImpossibleCopyEnds(store);
   NameKernels(store);

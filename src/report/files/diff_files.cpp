@@ -55,7 +55,7 @@ ordered_json SideJson(const DiffSide& side) {
           {"steps", side.steps},
           {"mean_ns", side.mean_ns},
           {"median_ns", side.median_ns},
-          {"p95_ns", side.p95_ns}};
+          {"p95_ns", side.p95_ns ? ordered_json(*side.p95_ns) : ordered_json()}};
 }
 
 // A cell of a markdown table: without bars and line ends, and as code so that <...> is kept.
@@ -145,7 +145,8 @@ std::string DiffAsMarkdown(const RunDiff& diff, const std::vector<GateResult>& g
   for (const auto& [name, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}}) {
     out += "| " + std::string(name) + " | " + CodeCell(side->source) + " | " +
            CountText(side->steps) + " | " + TimeText(side->mean_ns) + " | " +
-           TimeText(double(side->median_ns)) + " | " + TimeText(double(side->p95_ns)) + " |\n";
+           TimeText(double(side->median_ns)) + " | " +
+           (side->p95_ns ? TimeText(double(*side->p95_ns)) : "–") + " |\n";
   }
   for (const GateResult& gate : gates) {
     out += std::string("\n- ") + (gate.failed ? "**failed**" : "passed") + " " +

@@ -16,8 +16,7 @@ void AddTable(std::string& page, const JobResult& job) {
   page +=
       "<table id=\"rank-table\"><thead><tr><th>Rank</th><th>Host</th><th>Steps</th><th>Step</th>"
       "<th>Lost waiting</th><th>Costs the others</th><th>Came last</th></tr></thead>\n<tbody>\n";
-  const bool waits = job.waits_by != WaitsBy::kNothing;
-  const bool calls = job.waits_by == WaitsBy::kCollectives;
+  const bool waits = job.knows_waits(), calls = job.knows_calls();
   for (size_t row = 0; row < job.ranks.size(); ++row) {
     const RankTimes& rank = job.ranks[row];
     page += "<tr><td>" + EscapedText(RankName(job, row)) + "</td><td>" + EscapedText(rank.host) +

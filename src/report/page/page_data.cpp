@@ -250,7 +250,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["advice"] = Advice(*overview.store, *input.advice, limits.text);
   page["advice_together"] = CombinedText(*input.advice);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
-  page["distributed"] = PageDistributed(overview);
+  page["distributed"] = PageDistributed(overview, input.job);
   page["rank_maps"] = input.job != nullptr ? PageRankMaps(*input.job) : json(nullptr);
   page["tops"] = Tops(*input.tops, limits.text);
   page["tree"] = PageTree(overview, limits.nodes, strings);

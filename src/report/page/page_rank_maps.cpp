@@ -46,7 +46,7 @@ json PageRankMaps(const JobResult& job) {
   if (!phases.columns.empty()) maps.push_back(MapOf("phase", phases, lines));
   if (!steps.columns.empty()) maps.push_back(MapOf("step", steps, lines));
   return {{"step_ns", std::llround(job.step_ns)},
-          {"knows_waits", job.waits_by != WaitsBy::kNothing},
+          {"knows_waits", job.knows_waits()},
           {"grid", job.grid ? CleanText(job.grid->Text()) : ""},
           {"steps_per_column", job.steps.steps_per_column},
           {"ranks", std::move(names)},

@@ -6,28 +6,12 @@
 
 #include "analysis/tables/parts_of_rows.h"
 #include "report/page/page_columns.h"
-#include "report/text/number_text.h"
+#include "report/text/rank_sentences.h"
 
 namespace batchlight {
 namespace {
 
 using nlohmann::json;
-
-std::string Verdict(const Distributed& found) {
-  if (found.straggler) {
-    const RankRow& rank = found.ranks[found.straggler->rank];
-    const double waited_ns = found.straggler->waited_ns;
-    return "The others wait " + TimeText(waited_ns) + " per step for rank " +
-           std::to_string(rank.rank) + ", " + PercentText(waited_ns / std::max(1.0, rank.step_ns)) +
-           " of a step.";
-  }
-  if (found.ranks.empty()) return "";
-  const bool waits = std::any_of(found.collectives.begin(), found.collectives.end(),
-                                 [](const CollectiveRow& row) { return row.knows_waits; });
-  return waits ? "No straggler: the ranks wait for each other in turn."
-               : "Who waits for whom cannot be told: no NCCL call of several ranks was recorded "
-                 "(-t cuda,nvtx,nccl).";
-}
 
 // For all ranks together: whether the steps of the first rank count, and the number of all steps.
 json AllRanks(const RunOverview& overview) {
@@ -70,10 +54,10 @@ json PartsOfCollectives(const RunOverview& overview) {
 
 }  // namespace
 
-json PageDistributed(const RunOverview& overview) {
+json PageDistributed(const RunOverview& overview, const JobResult* job) {
   const Distributed& found = overview.distributed;
   if (found.ranks.empty() && found.collectives.empty()) return nullptr;
-  return {{"verdict", Verdict(found)}};
+  return {{"verdict", job != nullptr ? WaitedForSentence(*job) : ""}};
 }
 
 json PageTableParts(const RunOverview& overview, std::string_view table) {

@@ -8,9 +8,10 @@
 
 namespace batchlight {
 
-// The `distributed` object: who waits for whom, and the rule that decides it. null: one process, no
+// The `distributed` object: who waits for whom. null: one process, no
 // NCCL.
-nlohmann::json PageDistributed(const RunOverview& overview);
+// `job`: the ranks compared; nullptr where there is one.
+nlohmann::json PageDistributed(const RunOverview& overview, const JobResult* job);
 
 // What the rows of a table are summed from, by bins of steps; null: the table covers the whole run.
 nlohmann::json PageTableParts(const RunOverview& overview, std::string_view table);

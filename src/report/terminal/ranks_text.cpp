@@ -10,32 +10,13 @@
 #include "report/terminal/ranks_maps.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/rank_sentences.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string RankName(const RankTimes& rank) {
-  std::string name =
-      rank.rank >= 0 ? "Rank " + std::to_string(rank.rank) : "Process " + std::to_string(rank.pid);
-  if (!rank.host.empty()) name += " (" + CleanText(rank.host) + ")";
-  return name;
-}
-
-// ", in all 60 steps", ", in 12 of 60 steps (4, 9, 14, ...)".
-std::string StepsText(const std::vector<int64_t>& late_steps, size_t steps) {
-  constexpr size_t kMost = 5;
-  const size_t count = late_steps.size();
-  if (count == steps) return ", in all " + CountText(count) + " steps";
-  std::string numbers;
-  for (size_t i = 0; i < std::min(count, kMost); ++i) {
-    numbers += (i == 0 ? "" : ", ") + std::to_string(late_steps[i]);
-  }
-  return ", in " + CountText(count) + " of " + CountText(steps) + " steps (" + numbers +
-         (count > kMost ? ", ..." : "") + ")";
-}
 
 std::vector<std::string> Causes(const JobStraggler& straggler) {
   std::vector<std::string> causes;
@@ -105,30 +86,14 @@ void WriteJobHead(SummaryText& out, const JobResult& job) {
   }
 }
 
-// Where there is no straggler.
-std::string NobodySentence(const JobResult& job) {
-  if (job.ranks.size() < 2) return "There is one rank only.";
-  if (job.waits_by == WaitsBy::kNothing) {
-    return "No rank stands out by what it takes longer for; how long they wait for each other is "
-           "not known: no collective of several ranks was recorded.";
-  }
-  if (!job.seldom_late) {
-    return "No rank stands out: what is lost by waiting is due to all in turn.";
-  }
-  const SeldomLate& found = *job.seldom_late;
-  return "Most of what is lost by waiting is due to " + RankName(job.ranks[found.row]) + ", " +
-         TimeText(found.waited_ns) + " of a step (" + PercentText(found.of_step) + ")" +
-         StepsText(found.late_steps, found.steps) + ". So few may be chance: no rank stands out.";
-}
-
 void WriteWaitedFor(SummaryText& out, const JobResult& job) {
   out.Title("Who is waited for");
   if (job.straggler) {
-    out.Put("  ").Wrapped(StragglerSentence(job), 2, Tone::kStrong);
+    out.Put("  ").Wrapped(WaitedForSentence(job), 2, Tone::kStrong);
     for (const std::string& cause : Causes(*job.straggler)) out.Put("  ").Wrapped(cause, 2);
     return;
   }
-  out.Put("  ").Wrapped(NobodySentence(job), 2);
+  out.Put("  ").Wrapped(WaitedForSentence(job), 2);
 }
 
 void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
@@ -137,8 +102,7 @@ void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
   double largest = 0;
   for (const size_t row : shown) largest = std::max(largest, job.ranks[row].step_ns);
   const TimesInOneUnit times(largest);
-  const bool waits = job.waits_by != WaitsBy::kNothing;
-  const bool calls = job.waits_by == WaitsBy::kCollectives;
+  const bool waits = job.knows_waits(), calls = job.knows_calls();
   std::vector<SummaryTable::Column> columns = {{.header = "", .right = false},
                                                {.header = times.Header("step")}};
   if (waits) {
@@ -167,6 +131,11 @@ void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
   table.Print(shown.size() < job.ranks.size() ? "those that cost the others most" : "rank");
 }
 
+constexpr const char* kNotKnown = "–";
+ordered_json IfKnown(bool is_known, double value) {
+  return is_known ? ordered_json(value) : ordered_json();
+}
+
 // Bytes per ns are GB/s.
 double BusOf(const CollectiveTotal& total) {
   if (total.transfer_ns <= 0) return 0;
@@ -189,7 +158,7 @@ void WriteAxes(SummaryText& out, const JobResult& job) {
                {CountText(axis.groups)},
                {CountText(axis.ranks)},
                {TimeText(axis.exposed_ns)},
-               {TimeText(axis.lost_ns)},
+               {job.knows_calls() ? TimeText(axis.lost_ns) : kNotKnown},
                {job.step_ns > 0 ? PercentText(axis.exposed_ns / job.step_ns) : ""}});
   }
   table.Print("axis");
@@ -236,9 +205,9 @@ void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {
                {std::to_string(total.communicator)},
                {CountText(total.ranks)},
                {CountText(total.calls)},
-               {TimeText(total.transfer_ns)},
-               {TimeText(total.waited_ns)},
-               {total.bytes > 0 ? SignificantText(BusOf(total)) : ""}});
+               {total.timed ? TimeText(total.transfer_ns) : kNotKnown},
+               {total.knows_waits ? TimeText(total.waited_ns) : kNotKnown},
+               {total.bytes > 0 && total.timed ? SignificantText(BusOf(total)) : ""}});
   }
   table.Print("operation, message");
 }
@@ -340,7 +309,7 @@ void AddGridJson(const JobResult& job, ordered_json& json) {
                             {"groups", axis.groups},
                             {"ranks", axis.ranks},
                             {"exposed_ns", axis.exposed_ns},
-                            {"lost_ns", axis.lost_ns}});
+                            {"lost_ns", IfKnown(job.knows_calls(), axis.lost_ns)}});
   }
   json["pipeline"] = PipelineJson(job);
   json["steps"] = {{"steps_per_column", job.steps.steps_per_column},
@@ -356,17 +325,6 @@ void AddGridJson(const JobResult& job, ordered_json& json) {
 }
 
 }  // namespace
-
-std::string StragglerSentence(const JobResult& job) {
-  if (!job.straggler) return "";
-  const JobStraggler& found = *job.straggler;
-  const RankTimes& rank = job.ranks[found.row];
-  const std::string place =
-      job.grid && rank.rank >= 0 ? ", " + CleanText(job.grid->PlaceText(rank.rank)) + "," : "";
-  return RankName(rank) + place + " makes the others wait " + TimeText(found.waited_ns) +
-         " of a step (" + PercentText(found.of_step) + ")" +
-         StepsText(found.late_steps, found.steps) + ".";
-}
 
 std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t rows) {
   SummaryText out(style);
@@ -443,10 +401,10 @@ std::string RanksAsJson(const JobResult& job) {
                              {"recording", CleanText(rank.label)},
                              {"steps", rank.steps},
                              {"step_ns", rank.step_ns},
-                             {"waited_ns", rank.waited_ns},
-                             {"lost_ns", rank.lost_ns},
-                             {"cost_ns", rank.cost_ns},
-                             {"last_share", rank.last_share},
+                             {"waited_ns", IfKnown(job.knows_waits(), rank.waited_ns)},
+                             {"lost_ns", IfKnown(job.knows_waits(), rank.lost_ns)},
+                             {"cost_ns", IfKnown(job.knows_waits(), rank.cost_ns)},
+                             {"last_share", IfKnown(job.knows_calls(), rank.last_share)},
                              {"phases_ns", std::move(phases)}});
   }
   AddGridJson(job, json);
@@ -456,9 +414,9 @@ std::string RanksAsJson(const JobResult& job) {
                                    {"ranks", total.ranks},
                                    {"message_bytes", total.bytes},
                                    {"calls", total.calls},
-                                   {"transfer_ns", total.transfer_ns},
-                                   {"waited_ns", total.waited_ns},
-                                   {"bus_gbps", BusOf(total)}});
+                                   {"transfer_ns", IfKnown(total.timed, total.transfer_ns)},
+                                   {"waited_ns", IfKnown(total.knows_waits, total.waited_ns)},
+                                   {"bus_gbps", IfKnown(total.timed, BusOf(total))}});
   }
   return json.dump(2) + "\n";
 }

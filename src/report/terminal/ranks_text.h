@@ -10,9 +10,6 @@
 
 namespace batchlight {
 
-// "Rank 5 (node1) makes the others wait 4.5 ms of a step (3.0 %), ..."; "" without a straggler.
-std::string StragglerSentence(const JobResult& job);
-
 // `rows`: of each list.
 std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t rows);
 std::string WhatIfAsText(const WhatIf& found, const TerminalStyle& style, size_t rows);

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/text/rank_sentences.h"
+
 namespace batchlight {
 namespace {
 
@@ -64,7 +66,14 @@ TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
   EXPECT_TRUE(Has(unknown, "not known")) << unknown;
   EXPECT_TRUE(Has(unknown, "Ranks by step, with what they wait")) << unknown;
   EXPECT_FALSE(Has(unknown, "lost waiting")) << unknown;
+  const auto json = nlohmann::json::parse(RanksAsJson(job));
+  for (const char* key : {"waited_ns", "lost_ns", "cost_ns", "last_share"}) {
+    EXPECT_TRUE(json["ranks"][0][key].is_null()) << key << ": what is not known is no 0";
+  }
+  EXPECT_TRUE(json["axes"][0]["lost_ns"].is_null());
   job.waits_by = WaitsBy::kPhases;
+  EXPECT_EQ(nlohmann::json::parse(RanksAsJson(job))["ranks"][0]["lost_ns"], 0);
+  EXPECT_TRUE(nlohmann::json::parse(RanksAsJson(job))["ranks"][0]["last_share"].is_null());
   EXPECT_TRUE(Has(RanksAsText(job, {.unicode = false}, 10), "due to all in turn"));
   job.seldom_late = {.row = 2, .waited_ns = 4e6, .of_step = 0.04, .late_steps = {12}, .steps = 3};
   const std::string seldom = RanksAsText(job, {.unicode = false}, 10);

@@ -12,13 +12,16 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json SampleJson(const Sample& sample) {
+  const auto percentile = [&](int64_t ns) {
+    return HasPercentiles(sample) ? ordered_json(ns) : ordered_json();
+  };
   return {{"count", sample.count},
           {"total_ns", sample.total},
           {"mean_ns", sample.mean},
           {"min_ns", sample.min},
-          {"p5_ns", sample.p5},
+          {"p5_ns", percentile(sample.p5)},
           {"median_ns", sample.median},
-          {"p95_ns", sample.p95},
+          {"p95_ns", percentile(sample.p95)},
           {"max_ns", sample.max},
           {"standard_deviation_ns", sample.standard_deviation}};
 }

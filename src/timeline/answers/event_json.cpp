@@ -108,16 +108,30 @@ class FieldWriter {
   json fields_ = json::array();
 };
 
-// How well a sampled call is known; null: it is none, or nobody knows.
-json SampledJson(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
-  if (place.track == kNoRef || !IsSampled(timeline.tracks()[place.track].kind)) return nullptr;
+// What the thread did in a sampled call, as far as looks tell. Where these do not tell when it had
+// no processor, that is in `waited`.
+json DidJson(const Store& store, const LookTimes& times) {
+  if (times.ns() == 0) return nullptr;
+  return {{"ran", times.ran_ns},
+          {"ready", times.ready_ns},
+          {"gil", times.gil_ns},
+          {"waited", times.waited_ns},
+          {"knows_ready", KnowsReady(store.python_samples)}};
+}
+
+// How well a sampled call is known, and what the thread did in it; null: it is none, or nobody
+// knows.
+void AddSampled(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& out) {
+  out["sampled"] = out["did"] = nullptr;
+  if (place.track == kNoRef || !IsSampled(timeline.tracks()[place.track].kind)) return;
   const SampledCall call = SampledCalls(timeline).Of(place, ref);
-  if (call.looks == 0) return nullptr;
-  return {{"looks", call.looks},
-          {"apart", call.apart_ns},
-          {"line", call.line},
-          {"line_ns", call.line_ns},
-          {"steps", call.steps}};
+  if (call.looks == 0) return;
+  out["sampled"] = {{"looks", call.looks},
+                    {"apart", call.apart_ns},
+                    {"line", call.line},
+                    {"line_ns", call.line_ns},
+                    {"steps", call.steps}};
+  out["did"] = DidJson(timeline.store(), call.times);
 }
 
 json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {
@@ -199,6 +213,17 @@ json StepOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
   return {{"number", step.number}, {"from", step.start_ns}, {"to", step.end_ns}};
 }
 
+// Tracks of the thread that an idle time of a GPU waited for, which launched what ended it.
+json WaitedFor(const Timeline& timeline, const EventTable& table, uint32_t ref) {
+  if (table.waited_for == nullptr) return nullptr;
+  const ThreadId thread = table.waited_for[ref - table.first_ref];
+  json tracks = json::array();
+  for (uint32_t track = 0; !thread.IsNone() && track < timeline.tracks().size(); ++track) {
+    if (timeline.tracks()[track].thread == thread) tracks.push_back(track);
+  }
+  return tracks;
+}
+
 json SameName(const Timeline& timeline, uint32_t ref) {
   const Events& events = timeline.events();
   const EventFilter filter =
@@ -239,7 +264,8 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["open"] = events.IsOpen(ref);
   out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
-  out["sampled"] = SampledJson(timeline, place, ref);
+  AddSampled(timeline, place, ref, out);
+  out["waited_for"] = WaitedFor(timeline, table, ref);
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);
   out["links"] = LinksOf(timeline, links, ref);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "analysis/testing/store_builder.h"
 #include "timeline/answers/links.h"
@@ -47,6 +48,70 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichMostOfItLies) {
   // In that line all the time, which is not more than there is.
   EXPECT_EQ(sampled["line_ns"], nap["to"].get<int64_t>() - nap["from"].get<int64_t>());
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
+}
+
+// A call of 100 ms: ran 20, had no processor 30, waited for the GIL 40, slept 10. What a recording
+// cannot tell apart is said as one.
+TEST(EventDetails, ACallThatIsKeptFromRunningDoesNotSleep) {
+  const auto did = [](int64_t ready_ns) {
+    StoreBuilder build;
+    const ThreadId main = build.Thread(build.Process(100, "train.py"));
+    Store& store = build.store();
+    store.python_frames.Append({.file = store.strings.Intern("train.py"),
+                                .function = store.strings.Intern("busy"),
+                                .first_line = 7,
+                                .line = 8});
+    store.python_stacks.Append({.frame = PythonFrameId::At(0)});
+    const auto look = [&](int64_t from_ns, int64_t to_ns, int64_t cpu_ns, int64_t ready,
+                          GilState gil) {
+      store.python_samples.Append({.start_ns = from_ns * kMs,
+                                   .end_ns = to_ns * kMs,
+                                   .thread = main,
+                                   .python_stack = PythonStackId::At(0),
+                                   .samples = uint32_t((to_ns - from_ns) / 10),
+                                   .cpu_ns = cpu_ns * kMs,
+                                   .ready_ns = ready * kMs,
+                                   .gil = gil});
+    };
+    look(0, 60, 20, ready_ns, GilState::kApart);
+    look(60, 100, 0, 0, GilState::kWaits);
+    const Store built = build.Build();
+    const auto timeline = BuildTimeline(built);
+    const Links links(*timeline);
+    const auto track =
+        std::find_if(timeline->tracks().begin(), timeline->tracks().end(),
+                     [](const Track& one) { return one.kind == TrackKind::kPython; });
+    return EventDetails(*timeline, links, track->rows[0].refs()[0])["did"];
+  };
+  EXPECT_EQ(did(30), nlohmann::json({{"ran", 18333333},
+                                     {"ready", 27500000},
+                                     {"gil", 40 * kMs},
+                                     {"waited", 9166667},
+                                     {"knows_ready", true}}));
+  EXPECT_EQ(did(0), nlohmann::json({{"ran", 18333333},
+                                    {"ready", 0},
+                                    {"gil", 40 * kMs},
+                                    {"waited", 36666667},
+                                    {"knows_ready", false}}));
+}
+
+// That launched what ended it, whatever other threads did.
+TEST(EventDetails, AnIdleGapSaysWhichThreadItWaitedFor) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId main = build.Thread(process), other = build.Thread(process);
+  build.Operator(other, "aten::add", 0, 100 * kMs);
+  build.Kernel(main, "first", 0, 1 * kMs, 2 * kMs);
+  build.Kernel(main, "second", 50 * kMs, 51 * kMs, 52 * kMs);
+  const Store built = build.Build();
+  const auto timeline = BuildTimeline(built);
+  const Links links(*timeline);
+  const nlohmann::json gap =
+      EventDetails(*timeline, links, timeline->events().TableWithKey("gpu_idle")->first_ref);
+  ASSERT_EQ(gap["waited_for"].size(), 1u) << gap;
+  const Track& track = timeline->tracks()[gap["waited_for"][0].get<size_t>()];
+  EXPECT_EQ(track.kind, TrackKind::kThread);
+  EXPECT_EQ(track.thread, main);
 }
 
 TEST(EventDetails, WhatStandsForNoneIsNoField) {

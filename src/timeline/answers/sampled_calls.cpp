@@ -61,14 +61,18 @@ class Sums {
   Sums(const ProcessSteps* steps, int64_t from_ns, int64_t to_ns)
       : steps_(steps), lookup_(steps), from_ns_(from_ns), to_ns_(to_ns) {}
 
+  int64_t InsideNs(const Looks& looks) const {
+    return std::max<int64_t>(0, std::min(to_ns_, looks.to_ns) - std::max(from_ns_, looks.from_ns));
+  }
+  void Did(const LookTimes& times) { call_.times += times; }
   void Take(const Looks& looks, uint32_t line) {
     call_.looks += looks.count;
     all_ns_ += looks.to_ns - looks.from_ns;
     CountSteps(looks);
     // Of that what lies in the call: it begins and ends between two looks.
-    const int64_t inside_ns = std::min(to_ns_, looks.to_ns) - std::max(from_ns_, looks.from_ns);
-    by_line_[line] += std::max<int64_t>(0, inside_ns);
-    inside_ns_ += std::max<int64_t>(0, inside_ns);
+    const int64_t inside_ns = InsideNs(looks);
+    by_line_[line] += inside_ns;
+    inside_ns_ += inside_ns;
   }
   void HoldsLoop() { holds_loop_ = true; }
 
@@ -150,8 +154,9 @@ void TakePython(const Store& store, const std::vector<uint32_t>& depths, const W
     const PythonFrameId frame =
         FrameAt(store.python_stacks, depths, samples.python_stack[row], wanted.callers);
     if (frame.IsNone()) continue;
-    sums.Take({start_ns + apart_ns, apart_ns, samples.samples[row], start_ns, end_ns},
-              store.python_frames.line[frame.row()]);
+    const Looks looks{start_ns + apart_ns, apart_ns, samples.samples[row], start_ns, end_ns};
+    sums.Take(looks, store.python_frames.line[frame.row()]);
+    sums.Did(TimesOfLooks(samples, row, sums.InsideNs(looks)));
     if (store.Text(store.python_frames.function[frame.row()]) == kModule) sums.HoldsLoop();
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/lines/look_times.h"
 #include "timeline/index/timeline.h"
 
 namespace batchlight::timeline {
@@ -19,6 +20,7 @@ struct SampledCall {
   // itself always does. (The first step begins where something was recorded, and a call of it
   // before.)
   uint32_t steps = 0;
+  LookTimes times;  // of Python: what the thread did in it, as far as looks tell
 };
 
 // Whether events of this kind of track are what samples found.

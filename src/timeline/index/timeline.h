@@ -37,7 +37,7 @@ struct Track {
   int32_t group = -1;
   TrackKind kind = TrackKind::kThread;
   std::string title;
-  ThreadId thread;                 // of samples: whose
+  ThreadId thread;                 // of calls and samples: whose
   bool open = true;                // shown in full at first
   std::vector<EventRow> rows;      // no two events of a row overlap
   std::vector<CounterRow> series;  // of a counter, instead of rows
@@ -59,6 +59,8 @@ struct DerivedTable {
   // By row, as in EventTable; empty: no row has parts.
   std::vector<uint8_t> in_parts;
   std::string_view parts;
+  // As in EventTable; empty: no row waited for a thread.
+  std::vector<ThreadId> waited_for;
 
   void Add(int64_t start, int64_t end, StringId text) {
     start_ns.push_back(start);

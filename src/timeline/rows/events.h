@@ -25,6 +25,8 @@ struct EventTable {
   // Rows whose time the rows of the table `parts` tell once more; nullptr: none.
   const uint8_t* in_parts = nullptr;
   std::string_view parts;
+  // By row: the thread that the event, an idle time of a GPU, waited for; nullptr: none.
+  const ThreadId* waited_for = nullptr;
   // Where the rows of each thread begin, ascending from 0: a call may lie within another of its
   // name. Empty: no event lies within another.
   std::vector<uint32_t> threads;

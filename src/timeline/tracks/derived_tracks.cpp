@@ -107,6 +107,7 @@ uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_v
        .name = table.name.data(),
        .in_parts = table.in_parts.empty() ? nullptr : table.in_parts.data(),
        .parts = table.parts,
+       .waited_for = table.waited_for.empty() ? nullptr : table.waited_for.data(),
        .threads = table.nests ? table.begins : std::vector<uint32_t>(),
        .rows = static_cast<uint32_t>(table.name.size())});
 }

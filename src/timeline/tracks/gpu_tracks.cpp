@@ -35,17 +35,22 @@ class GapFinder {
   void AddGap(int64_t from_ns, int64_t to_ns, ApiCallId call) {
     std::array<int64_t, kGpuPartCount> part_ns{};
     const size_t first = stretches_.name.size();
+    const ThreadId launcher =
+        call.IsNone() ? ThreadId::None() : timeline_.store().api_calls.thread[call.row()];
     explainer_.Explain(from_ns, to_ns, call, [&](const IdleStretch& idle) {
       part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
       stretches_.Add(idle.start_ns, idle.end_ns, NameOf(idle.part));
+      stretches_.waited_for.push_back(launcher);
     });
     if (stretches_.name.size() == first + 1) {
       stretches_.start_ns.pop_back();
       stretches_.end_ns.pop_back();
       stretches_.name.pop_back();
+      stretches_.waited_for.pop_back();
     }
     const auto most = std::max_element(part_ns.begin(), part_ns.end());
     gaps_.Add(from_ns, to_ns, NameOf(static_cast<GpuPart>(most - part_ns.begin())));
+    gaps_.waited_for.push_back(launcher);
     gaps_.in_parts.push_back(stretches_.name.size() > first ? 1 : 0);
   }
 

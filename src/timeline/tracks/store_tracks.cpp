@@ -225,6 +225,7 @@ class Builder {
 
   template <typename Lanes>
   void AddPart(ThreadId thread, ThreadPart part, Track track) {
+    track.thread = thread;
     Add(std::move(track), [this, thread, part](Track& filled) {
       RowFiller<Lanes> rows(filled);
       threads_.Visit(thread, part, [&](uint32_t ref, int64_t start_ns, int64_t end_ns) {

@@ -68,7 +68,7 @@ function sides(diff: Diff): HTMLElement {
     ["Steps", (side) => count(side.steps)],
     ["Mean step", (side) => time(side.mean_ns)],
     ["Median", (side) => time(side.median_ns)],
-    ["p95", (side) => time(side.p95_ns)],
+    ["p95", (side) => side.p95_ns === null ? "–" : time(side.p95_ns)],
   ];
   return pairs(rows.map(([name, of]) => [name, of(diff.a), of(diff.b)]));
 }

@@ -223,7 +223,10 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
   finding.why = std::string(GpuPartHelp(largest)) + ".";
   finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =
-      "See the findings about that cause; a larger batch gives every launch more work.";
+      largest == GpuPart::kIdleRecorder
+          ? "Nothing: the program does not do that without batchlight. Record more steps, or "
+            "leave out the first ones (--first-step)."
+          : "See the findings about that cause; a larger batch gives every launch more work.";
   finding.kind = FindingKind::kSymptom;
   findings->push_back(std::move(finding));
 }

@@ -13,9 +13,10 @@ namespace {
 
 // One who sleeps, or waits for a lock, a file or the network, has advice of its own (python-work).
 bool Sleeps(const RunMeasures& run, const HoldingFunction& held) {
-  if (held.running_ns <= 0) return false;  // not recorded
+  if (held.awake_ns <= 0) return false;  // not recorded
   const double own_ns = held.cpu_ns - held.wait_ns;
-  return held.running_ns < kPythonWaits * (1 - ProcessorWait(run)) * own_ns;
+  const double processor_wait = held.ready_ns > 0 ? 0 : ProcessorWait(run);
+  return held.awake_ns < kPythonWaits * (1 - processor_wait) * own_ns;
 }
 
 struct Means {

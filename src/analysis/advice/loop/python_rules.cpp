@@ -72,19 +72,35 @@ std::vector<Evidence> PythonEvidence(const Store& store, const SampledTime& samp
   return evidence;
 }
 
-// Whether the loop mostly waited meanwhile, for a lock or another thread: it then had a processor
-// for far less of the time than in the whole loop, which a busy machine slows down alike.
+// Whether the loop mostly waited meanwhile, for a lock or another thread: it then ran, or was kept
+// from it, for far less of the time than in the whole loop.
 bool OnlyWaits(const SampledTime& open, const SampledTime& whole) {
   if (open.all_ns == 0 || whole.all_ns == 0) return false;
-  return double(open.cpu_ns) / double(open.all_ns) <
-         kPythonWaits * double(whole.cpu_ns) / double(whole.all_ns);
+  return double(open.times.awake_ns()) / double(open.all_ns) <
+         kPythonWaits * double(whole.times.awake_ns()) / double(whole.all_ns);
 }
 
-// Whether it sleeps, or waits for a lock, a file or the network: it has a processor for far less of
-// the time than one that works, and waits for a processor as long as the loop does.
+// Whether it sleeps, or waits for a lock, a file or the network: it runs, or is kept from it by
+// want of a processor or of the GIL, for far less of the time than one that works. Where looks do
+// not tell the former, it waits for a processor as long as the loop does.
 bool Sleeps(const SampledTime& open, const SampledTime& whole, double processor_wait) {
-  if (open.all_ns == 0 || whole.cpu_ns == 0) return false;
-  return double(open.cpu_ns) < kPythonWaits * (1 - processor_wait) * double(open.all_ns);
+  if (open.all_ns == 0 || whole.times.ran_ns == 0) return false;
+  const double kept = whole.times.ready_ns > 0 ? 0 : processor_wait;
+  return double(open.times.awake_ns()) < kPythonWaits * (1 - kept) * double(open.all_ns);
+}
+
+// "runs there in 4 % of that, waits for a processor in 2 % and for Python's lock in 5 %: else it
+// sleeps or waits": without what is less than a hundredth.
+std::string HowItRuns(const SampledTime& time) {
+  const auto share = [&](int64_t ns) { return double(ns) / double(time.all_ns); };
+  std::string text = "runs there in " + PercentOf(share(time.times.ran_ns)) + " of that";
+  if (const double ready = share(time.times.ready_ns); ready >= kToldOfLooks) {
+    text += ", waits for a processor in " + PercentOf(ready);
+  }
+  if (const double gil = share(time.times.gil_ns); gil >= kToldOfLooks) {
+    text += ", for Python's lock in " + PercentOf(gil);
+  }
+  return text + ": else it sleeps or waits.";
 }
 
 constexpr std::string_view kLookWhatItWaitsFor =
@@ -132,15 +148,13 @@ LockOwner FindLockOwner(const RunMeasures& run, double exposed_ns) {
 Finding WaitingPython(const RunMeasures& run, const std::string& names, const std::string& share,
                       double exposed_ns) {
   const OwnPython& python = run.loop_work.python;
-  const double runs = double(python.functions.cpu_ns) / double(python.functions.all_ns);
   const std::string hint = HintFor(*run.store, python.functions).text;
   const LockOwner owner = FindLockOwner(run, exposed_ns);
   const std::string shorter =
       owner.place.empty() ? "" : "Hold the lock for less of the work in " + owner.place + ". ";
   return {.title = names + ": the loop waits there for " + share + " of a step",
           .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
-                  names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps." +
-                  owner.seen,
+                  names + ", and " + HowItRuns(python.functions) + owner.seen,
           .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
           .action = shorter + (hint.empty() ? std::string(kLookWhatItWaitsFor) : hint),
           .gain_ns = exposed_ns * kOwnPythonGain,

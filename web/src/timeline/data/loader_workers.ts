@@ -36,11 +36,17 @@ export function tracksOfWorkers(info: RunAnswer, {from, to}: EventAnswer): Track
     .slice(0, kMostTracks);
 }
 
+// Whether a thread waits in this call of the C library for another one, or until somebody calls.
+export function isWaitingCall({table, name}: EventAnswer): boolean {
+  return table === "os_calls" && kWaits.test(name);
+}
+
 // Whether a worker makes a batch in this event, and does not wait for being asked for one, or for
 // something to send: samples see the function that fetches around it, and what is recorded is work
 // but for calls that wait for others.
-export function isMaking({name, table, parents}: EventAnswer, kind: string): boolean {
-  if (kind !== "python") return table !== "os_calls" || !kWaits.test(name);
+export function isMaking(event: EventAnswer, kind: string): boolean {
+  const {name, parents} = event;
+  if (kind !== "python") return !isWaitingCall(event);
   return [name, ...parents.map((one) => one.name)].some((one) => kFetch.test(one));
 }
 

@@ -146,16 +146,28 @@ export interface SampledCall {
   steps: number;    // in which looks saw it; 0: it tells nothing of calls
 }
 
+// What a thread did in a sampled call of Python, ns. Without knows_ready it is not told when it had
+// no processor: that is in `waited`.
+export interface ThreadTimes {
+  ran: number;
+  ready: number;
+  gil: number;
+  waited: number;
+  knows_ready: boolean;
+}
+
 export interface EventAnswer extends EventRef {
   row: number;
   title: string;
   open: boolean;
   step?: {number: number; from: number; to: number}|null;
   fields: EventField[];
+  waited_for?: number[]|null;  // tracks of the thread that an idle time of a GPU waited for
   parents: Omit<EventRef, "track"|"depth">[];
   children?: {count: number; busy: number; self: number};
   links: LinkedEvent[];
   sampled?: SampledCall|null;
+  did?: ThreadTimes|null;
   same_name?: {
     count: number; total: number;  // a call within another of its name is part of that one's time
     lengths: number;               // of all of them

@@ -153,7 +153,7 @@ export class EventPanel {
         "inside", `${plural(inside, "event")}, own time ${time(self)} (${percent(self, length)})`
       ]);
     }
-    rows.push(...sampledRows(event));
+    rows.push(...sampledRows(event), ...didRows(event));
     const same = event.same_name;
     if (same && same.count > 1) {
       rows.push([
@@ -238,6 +238,18 @@ function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
 }
 
 // How well a call is known that samples found.
+// What the thread did meanwhile. What did not happen is left out.
+function didRows({did}: EventAnswer): [string, string][] {
+  if (!did) return [];
+  const rows: [string, number][] = [
+    ["ran", did.ran],
+    ["waited for a processor", did.ready],
+    ["waited for Python's lock", did.gil],
+    [did.knows_ready ? "slept or waited" : "slept, waited, or had no processor", did.waited],
+  ];
+  return rows.filter(([, ns]) => ns > 0).map(([label, ns]) => [label, time(ns)]);
+}
+
 function sampledRows({sampled}: EventAnswer): [string, string][] {
   if (!sampled) return [];
   const {looks, apart, line, line_ns, steps} = sampled;

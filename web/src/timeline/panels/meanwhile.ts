@@ -1,12 +1,13 @@
 // What the threads of a process did while its GPU had nothing to do, and the workers of its loader
 // while a step waited for data: in each, the innermost event
 // that fills most of the gap; of a thread that began several events in it, these or, where it was
-// outside of all events for longer, between which two that was.
+// outside of all events for longer, between which two that was. Of threads beside the one that the
+// GPU waited for, what they ran: one that waits for work or polls kept nobody.
 import type {EventAnswer, EventRef, Ref, RowRange, TrackInfo} from "../data/protocol";
 import {rowKey} from "../data/answer";
 import type {ViewAnswer} from "../data/answer";
 import type {Items} from "../data/items";
-import {isMaking, isWaitForData, tracksOfWorkers} from "../data/loader_workers";
+import {isMaking, isWaitForData, isWaitingCall, tracksOfWorkers} from "../data/loader_workers";
 import {endOf, startOf} from "../data/items";
 import type {Track} from "../data/track";
 import {trackId} from "../data/track";
@@ -23,6 +24,10 @@ const kEnoughOf = 0.5;  // of the gap
 // ran in it, and of one that is much shorter they say nothing.
 const kSampleNs = 5e6;
 const kLeastSampledNs = 1e6;
+
+// Functions of Python's own in which a thread waits for another one, or for a time.
+const kWaitsInPython =
+  /^(threading|queue|queues|selectors|connection|synchronize|popen_\w+|subprocess|_base|pin_memory)\.py:\d+\(.*(wait|get|select|poll|_poll|recv\w*|_recv\w*|acquire|join|loop)\)$/;
 
 interface InEvent {
   track: string;
@@ -61,6 +66,7 @@ export async function meanwhileOf(
   const tracks = threadsBeside(model.tracks, run.index, trackId(run.index, gap.track ?? -1));
   if (tracks.length === 0) return [];
   const view = await viewOf(run, gap, tracks.map(({info}) => info!));
+  const awaited = awaitedOf(tracks.map(({info}) => info!), gap.waited_for);
   const found: Meanwhile[] = [];
   for (const track of tracks) {
     if (found.length >= kShown) break;
@@ -69,16 +75,34 @@ export async function meanwhileOf(
     const ref = innermost(view, track.info!, gap);
     if (ref !== null) {
       const event = await run.source.call<EventAnswer>("event", {ref});
+      if (!awaited.has(track.info!.id) && isWaiting(event)) continue;
       const within = withinOf(event, gap);
       const guessed = sampled && gap.to - gap.from < kSampleNs;
       found.push({track: track.name, event, within, guessed});
     } else if (track.kind === "thread") {
       const pieces = piecesOf(view.rows.get(rowKey(track.info!.id, 0)), gap);
       const one = pieces && await inPieces(run, track, pieces, gap);
-      if (one) found.push(one);
+      if (one && (awaited.has(track.info!.id) || "count" in one && !isWaiting(one.longest)))
+        found.push(one);
     }
   }
   return found;
+}
+
+// The tracks of the thread that the GPU waited for; where that is not known, of the first one.
+export function awaitedOf(
+  tracks: readonly TrackInfo[], waitedFor: readonly number[]|null|undefined): Set<number> {
+  if (waitedFor && waitedFor.length > 0) return new Set(waitedFor);
+  const second = tracks.findIndex(({kind}, i) => i > 0 && kind === "thread");
+  return new Set((second < 0 ? tracks : tracks.slice(0, second)).map(({id}) => id));
+}
+
+// Whether a thread mostly waited in an event: by looks or, where these do not tell, by its name.
+export function isWaiting(event: EventAnswer): boolean {
+  if (isWaitingCall(event)) return true;
+  const {did} = event;
+  if (did) return did.waited > did.ran + did.ready + did.gil;
+  return kWaitsInPython.test(event.name);
 }
 
 async function viewOf(run: RunView, {from, to}: Span, tracks: TrackInfo[]): Promise<ViewAnswer> {

@@ -4,7 +4,8 @@ import {trackId} from "../data/track";
 import {kNoItems} from "../data/items";
 import type {Track} from "../data/track";
 import type {Pieces} from "./meanwhile";
-import {piecesOf, threadsBeside} from "./meanwhile";
+import type {EventAnswer, ThreadTimes, TrackInfo} from "../data/protocol";
+import {awaitedOf, isWaiting, piecesOf, threadsBeside} from "./meanwhile";
 
 test("of two runs a gap stands beside the threads of its own", () => {
   const [process, gpu] = [1000, 1001];
@@ -55,4 +56,45 @@ test("of a thread that begins something in the gap it is told how long it was in
   assert.equal(pieces([900, 1020]), null, "it begins nothing");
   assert.equal(pieces([900, 1020], [2000, 2100]), null, "after the gap");
   assert.equal(piecesOf(undefined, gap), null);
+});
+
+test("threads that poll or wait for work are not what ran", () => {
+  const event = (name: string, table: string, times: Partial<ThreadTimes>|null): EventAnswer => ({
+    ref: 0,
+    name,
+    name_id: 0,
+    table,
+    track: 0,
+    depth: 0,
+    from: 0,
+    to: 100,
+    row: 0,
+    title: "",
+    open: false,
+    fields: [],
+    did: times && {ran: 0, ready: 0, gil: 0, waited: 0, knows_ready: true, ...times},
+    parents: [],
+    links: [],
+  });
+  const sampled = "python_stretches";
+  assert.ok(isWaiting(event("train.py:5(watchdog)", sampled, {ran: 2, waited: 98})));
+  assert.ok(!isWaiting(event("train.py:9(busy)", sampled, {ran: 90, waited: 10})));
+  assert.ok(!isWaiting(event("train.py:9(busy)", sampled, {ran: 5, gil: 90, waited: 5})),
+    "it would run, but for Python's lock");
+  assert.ok(!isWaiting(event("train.py:9(busy)", sampled, {ready: 90, waited: 10})),
+    "it would run, but for a processor");
+  assert.ok(isWaiting(event("pthread_cond_timedwait", "os_calls", null)));
+  assert.ok(!isWaiting(event("aten::mm", "operator_calls", null)));
+  // In a page of its own events have no looks.
+  assert.ok(isWaiting(event("queue.py:154(Queue.get)", sampled, null)));
+  assert.ok(isWaiting(event("threading.py:604(Event.wait)", sampled, null)));
+  assert.ok(!isWaiting(event("json.py:9(get)", sampled, null)));
+});
+
+test("the thread that the GPU waited for is told whatever it did", () => {
+  const tracks =
+    ["thread", "python", "thread", "python"].map((kind, id) => ({id: id + 10, kind}) as TrackInfo);
+  assert.deepEqual([...awaitedOf(tracks, [12, 13])], [12, 13]);
+  assert.deepEqual([...awaitedOf(tracks, null)], [10, 11], "the first, where it is not known");
+  assert.deepEqual([...awaitedOf(tracks.slice(0, 2), undefined)], [10, 11]);
 });
