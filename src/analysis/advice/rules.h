@@ -101,11 +101,12 @@ const ModuleRow* ModuleOf(const RunMeasures& run, std::string_view path);
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.
 bool IsCompiled(const RunMeasures& run);
-// " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
-std::string CodeOfStage(const RunMeasures& run, StageKind kind);
-// What to do first with that code, by what is known of it (code_hints.h), with a blank behind it;
-// "".
-std::string HintOfStage(const RunMeasures& run, StageKind kind);
+// What samples saw of the loop's thread in a stage; both "" where Python was not sampled.
+struct StageCode {
+  std::string seen;  // " Most of it is in `build_vocabulary` (data.py:12)."
+  std::string hint;  // what to do with it first (code_hints.h), with a blank behind it
+};
+StageCode CodeOfStage(const RunMeasures& run, StageKind kind);
 // A DataLoader that starts worker processes: its iterator, and what its first batch takes beyond a
 // usual one.
 struct WorkerStart {

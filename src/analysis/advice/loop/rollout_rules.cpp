@@ -185,7 +185,7 @@ void RolloutWork(const RunMeasures& run, Findings* findings) {
            PercentOf(work_ns / rollouts.total_ns) + " of the rollouts lies outside of the model",
        .seen = rollouts.Lengths() + "; calls of the model and of operators are " +
                TimeOf(rollouts.calls.model_ns()) + " of it." +
-               CodeOfStage(run, StageKind::kRollout),
+               CodeOfStage(run, StageKind::kRollout).seen,
        .why = "The model waits for the environment and for what is done with its answers: "
               "simulating, drawing, recording, copying observations.",
        .action =

@@ -252,26 +252,21 @@ std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind 
 
 }  // namespace
 
-// What samples saw of the loop's thread in the stage.
-static SampledTime SamplesOfStage(const RunMeasures& run, StageKind kind) {
+StageCode CodeOfStage(const RunMeasures& run, StageKind kind) {
   const ProcessStages* stages = run.stages.Main();
   const ProcessSteps* main = run.steps.Main();
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return {};
   const CodeSamples samples(*run.store);
   if (samples.empty()) return {};
-  return samples.During(main->thread, SpansOf(stages->spans, kind));
-}
-
-std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
-  const SampledTime time = SamplesOfStage(run, kind);
+  const SampledTime time = samples.During(main->thread, SpansOf(stages->spans, kind));
+  StageCode code{.seen = "", .hint = HintFor(*run.store, time).text};
   const std::string names = FunctionTexts(*run.store, time);
   const std::string called = CalledText(*run.store, time);
-  if (names.empty()) return "";
-  return " Most of it is in " + names + (called.empty() ? "" : ", much of that in " + called) + ".";
-}
-
-std::string HintOfStage(const RunMeasures& run, StageKind kind) {
-  return HintFor(*run.store, SamplesOfStage(run, kind)).text;
+  if (!names.empty()) {
+    code.seen =
+        " Most of it is in " + names + (called.empty() ? "" : ", much of that in " + called) + ".";
+  }
+  return code;
 }
 
 namespace {
@@ -296,7 +291,7 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
   if (!CouldComeLessOften(validation, kRepeatedShare)) return;
   const std::optional<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
   const std::string name = called ? FunctionText(*run.store, *called) : "";
-  const std::string code = CodeOfStage(run, StageKind::kValidation);
+  const StageCode code = CodeOfStage(run, StageKind::kValidation);
   AddRepeated(
       validation,
       {.title = (called ? name + ": validation takes " : std::string("Validation takes ")) +
@@ -304,10 +299,10 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                      ? "longer than training"
                      : PercentOf(validation.share()) + " of training and validation"),
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
-               " together, training " + TimeOf(validation.training_ns) + "." + code,
+               " together, training " + TimeOf(validation.training_ns) + "." + code.seen,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
-       .action = KeepOutputsText(code) + HintOfStage(run, StageKind::kValidation) +
-                 "Validate every " + Ordinal(validation.times_less) +
+       .action = KeepOutputsText(code.seen) + code.hint + "Validate every " +
+                 Ordinal(validation.times_less) +
                  " time, or on a part of the data; its batches, which need no gradients "
                  "(torch.no_grad), may be two to four times as large" +
                  (validation.starts_workers
@@ -325,6 +320,7 @@ void JudgeBetween(const RunMeasures& run, StageKind kind, Findings* findings) {
   if (!CouldComeLessOften(between, kBetweenShare)) return;
   const std::optional<SampledFunction> called = CalledForStage(run, kind);
   const std::string name = called ? FunctionText(*run.store, *called) : "";
+  const StageCode code = CodeOfStage(run, kind);
   AddRepeated(
       between,
       {.title = (called ? name + ": " : std::string("The program works ")) +
@@ -333,9 +329,9 @@ void JudgeBetween(const RunMeasures& run, StageKind kind, Findings* findings) {
        .seen = CountText(between.passes, "time") + " between steps it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
-               TimeOf(between.training_ns) + "." + CodeOfStage(run, kind),
+               TimeOf(between.training_ns) + "." + code.seen,
        .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
-       .action = HintOfStage(run, kind) +
+       .action = code.hint +
                  std::string(called ? "Make it cheaper (whole arrays instead of one value at a "
                                       "time), or do it every "
                                     : "Do it every ") +
@@ -407,7 +403,7 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
       set_up_ns,
       {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
        .seen = "Between its imports and its first step the program worked " + TimeOf(set_up_ns) +
-               ": on the model, the data or neither." + CodeOfStage(run, StageKind::kStartUp),
+               ": on the model, the data or neither." + CodeOfStage(run, StageKind::kStartUp).seen,
        .why = "Every start of the program does that again.",
        .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
                  "pickle, numpy.save, torch.save) and read it in the next run.",
@@ -429,7 +425,7 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
   AddOnce(took_ns,
           {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",
            .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + "." +
-                   CodeOfStage(run, StageKind::kPreprocessing),
+                   CodeOfStage(run, StageKind::kPreprocessing).seen,
            .why = "Every start of the program does that again, with the same result.",
            .action = "Keep the result in a file (numpy.save, torch.save, datasets' cache) and read "
                      "it in the next run; or prepare samples in the DataLoader's workers, beside "
