@@ -285,6 +285,23 @@ class Looks(TorchCase):
             print("done")
         """, model=False)
 
+    def test_a_model_that_goes_runs_no_python_of_ours(self):
+        """What a signal's handler raises in there reaches nobody: a call back of a weak reference has no caller."""
+        self.same("""
+            import sys
+            def trained():
+                net = Net(); optimizer = torch.optim.SGD(net.parameters(), 0.1)
+                for i in range(4): net(torch.randn(2, 8)).sum().backward(); optimizer.step(); optimizer.zero_grad()
+                net.eval(); net(torch.randn(2, 8))
+                return [net, optimizer]
+            trained()
+            kept, called = trained(), []
+            sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+            kept.clear()
+            sys.setprofile(None)
+            print(called)
+        """)
+
     def test_errors_of_signal_handlers(self):
         """A time limit's error reaches the program, whichever line of ours it interrupts."""
         session = self.same("""

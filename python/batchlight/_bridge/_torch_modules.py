@@ -15,6 +15,7 @@ no module (a class GAN, a trainer) holds several models as attributes, each has 
 its paths (_torch_holders), and a module without children is that attribute. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
 """
+import collections
 import functools
 import sys
 import weakref
@@ -89,6 +90,11 @@ def _is_training(module):
     return module.training
 
 
+class _Given(weakref.ref):
+    """To a root that has a label."""
+    __slots__ = ("key", "label", "number")
+
+
 class RootLabels:
     """Names of the roots of models that live: Net, Net#2. A program may have one for each of thousands of series, or
     make a new one for each. Holds none alive."""
@@ -96,17 +102,21 @@ class RootLabels:
     _FEW = 8  # numbers that are free: the lowest is given again
 
     def __init__(self):
-        self._given = {}  # (id of a root, name) -> (label, weak reference to it)
+        self._given = {}  # (id of a root, name) -> _Given
         self._roots = {}  # id of a root -> how many labels it has
         self._free = {}   # name -> numbers of roots that are gone
         self._highest = {}
+        # Of roots that are gone, and not forgotten yet. Python of ours that ran as one goes would take an error that a
+        # signal's handler raises there: nobody sees that of such a call.
+        self._gone = collections.deque()
 
     def of(self, name, module, keeps=True):
         """The label of a root that is to be called `name`; with `keeps` nobody else gets it while the root lives."""
+        self._forget_gone()
         key = id(module), name
         known = self._given.get(key)
         if known is not None:
-            return known[0]
+            return known.label
         free = self._free.get(name)
         if free:
             number = min(free) if len(free) <= self._FEW else free[-1]
@@ -118,18 +128,26 @@ class RootLabels:
                 free.remove(number) if number != free[-1] else free.pop()
             else:
                 self._highest[name] = number
-            self._given[key] = label, weakref.ref(module, functools.partial(self._forget, key, number))
+            given = _Given(module, self._gone.append)
+            given.key, given.label, given.number = key, label, number
+            self._given[key] = given
             self._roots[key[0]] = self._roots.get(key[0], 0) + 1
         return label
 
-    def _forget(self, key, number, _):
-        self._given.pop(key, None)
-        left = self._roots.pop(key[0], 1) - 1
-        if left:
-            self._roots[key[0]] = left
-        self._free.setdefault(key[1], []).append(number)
+    def _forget_gone(self):
+        while True:
+            try:
+                given = self._gone.popleft()
+            except IndexError:
+                return
+            self._given.pop(given.key, None)
+            left = self._roots.pop(given.key[0], 1) - 1
+            if left:
+                self._roots[given.key[0]] = left
+            self._free.setdefault(given.key[1], []).append(given.number)
 
     def has(self, module):
+        self._forget_gone()
         return id(module) in self._roots
 
 

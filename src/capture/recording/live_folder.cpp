@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -46,16 +47,21 @@ bool IsOf(uid_t user, const std::string& process) {
   return false;
 }
 
-// Whether the process has one of the folder's files mapped. One that keeps from everybody what it
-// maps (prctl(PR_SET_DUMPABLE)) may have, where it is the user's who records into the folder.
-bool MapsFolder(long pid, const std::string& folder, uid_t user) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  std::ifstream maps(process + "/maps");
-  if (!maps.is_open() && errno == EACCES) return IsOf(user, process);
+// Whether the process has one of the folder's files mapped; nothing where it keeps from us what it
+// maps (prctl(PR_SET_DUMPABLE), root's where the tool is in a container).
+std::optional<bool> MapsFolder(long pid, const std::string& folder) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  if (!maps.is_open() && errno == EACCES) return {};
   for (std::string line; std::getline(maps, line);) {
     if (line.find(folder + "/") != std::string::npos) return true;
   }
   return false;
+}
+
+// One that keeps it from us may have, where it is the user's who records into the folder.
+bool MayMapFolder(long pid, const std::string& folder, uid_t user) {
+  const std::optional<bool> is_mapped = MapsFolder(pid, folder);
+  return is_mapped ? *is_mapped : IsOf(user, "/proc/" + std::to_string(pid));
 }
 
 // Names of a folder's files by their inodes, which are the same whatever its path is in a
@@ -227,7 +233,7 @@ std::string LiveFolder::FindWriter() const {
   FilesByInode files;
   for (const std::string& name : ProcessFiles()) {
     const long pid = std::strtol(name.c_str(), nullptr, 10);
-    if (pid > 0 && MapsFolder(pid, real_path, folder_.Info().st_uid))
+    if (pid > 0 && MayMapFolder(pid, real_path, folder_.Info().st_uid))
       return "process " + std::to_string(pid);
     struct stat info {};
     const bool is_there = fstatat(folder_.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -279,9 +285,7 @@ std::string LiveFolder::RealPath() const {
   return real_path;
 }
 
-bool LiveFolder::IsMappedBy(pid_t pid) const {
-  return MapsFolder(pid, RealPath(), folder_.Info().st_uid);
-}
+bool LiveFolder::IsMappedBy(pid_t pid) const { return MapsFolder(pid, RealPath()).value_or(false); }
 
 std::vector<std::string> LiveFolder::ProcessFiles() const {
   std::vector<std::string> names = folder_.Names();

@@ -47,7 +47,8 @@ class LiveFolder {
   // and a file of it changed in the last ten minutes. Empty: none. What runs there cannot be looked
   // up here, and a lock may hold for one machine alone (NFS, Lustre, FUSE).
   std::string HostElsewhere() const;
-  // Whether the process has a file of it mapped, as all have that write into it.
+  // Whether the process has a file of it mapped, as all have that write into it. False where it
+  // keeps from us what it maps.
   bool IsMappedBy(pid_t pid) const;
   // Whether it looks like one.
   bool HoldsRecording() const;
