@@ -1,4 +1,5 @@
 """Files and lines of the program for the advice."""
+import importlib.machinery
 import os
 import runpy
 import sys
@@ -157,6 +158,41 @@ while True:
                 self.module.say_text("threads", b"import torch")
                 self.module.say_text("anomaly", b"detect_" + b"anomaly")
         self.assertEqual(self.said, {"site.threads": script + ":3"})
+
+    def test_the_program_is_found_when_it_has_ended(self):
+        """Python takes __file__ out of its names before what runs at exit."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write("import torch\ntorch.set_num_threads(8)\n")
+            main = types.ModuleType("__main__")
+            main.__loader__ = importlib.machinery.SourceFileLoader("__main__", script)
+            with mock.patch.dict(sys.modules, {"__main__": main}):
+                self.module.say_text("threads", b"set_num_threads(")
+        self.assertEqual(self.said, {"site.threads": script + ":2"})
+
+    def test_a_line_that_sets_what_costs_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"main.py": "def fit(): pass\nTrainer(detect=1)\nfit()\n",
+                     "site-packages/torch/mode.py": "def detect():\n    say('torch')\n",
+                     "site-packages/trainer/fit.py": "def fit():\n    say('found', b'detect=')\n"
+                                                     "    say('other', b'no' + b'thing=')\n"}
+            for name, text in files.items():
+                path = os.path.join(folder, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as file:
+                    file.write(text)
+            script = os.path.join(folder, "main.py")
+            main = types.ModuleType("__main__")
+            main.__file__ = script
+            names = {"say": self.module.say_set, "Trainer": lambda detect: None}
+            for name in list(files)[1:]:
+                exec(compile(files[name], os.path.join(folder, name), "exec"), names)
+            text = "Trainer(detect=1)\ndetect()\nfit()\n"
+            with mock.patch.dict(sys.modules, {"__main__": main}):
+                exec(compile(text, script, "exec"), names)
+        self.assertEqual(self.said, {"site.torch": script + ":2", "site.found": script + ":2",
+                                     "site.other": script + ":3"})
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from torch_masks import Masks  # noqa: E402, F401: tests
 from torch_module_names import ModuleNames  # noqa: E402, F401: tests
 from torch_operands import Operands  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
+from torch_settings import Settings  # noqa: E402, F401: tests
 from torch_unheld import Unheld  # noqa: E402, F401: tests
 
 BACKWARD, STEP, ZERO_GRAD, NEXT, INIT, CHECKPOINT, SCALER = 1, 2, 3, 4, 5, 8, 12

@@ -27,7 +27,9 @@ _MOST_BYTES = 1 << 20   # of a file
 _MOST_STEPPING = 16     # optimizers
 _LOOKED_AT = (1, 2, 3, 8, 64)  # steps of each: training may begin with a loop of its own
 _MOST_READ = 1 << 16     # bytes of a function
-_STEPPERS = (os.sep + "torch" + os.sep, os.sep + "accelerate" + os.sep + "optimizer.py", _LIBRARIES[-1])
+_PYTORCH = (os.sep + "torch" + os.sep, _LIBRARIES[-1])
+_STEPPERS = (*_PYTORCH, os.sep + "accelerate" + os.sep + "optimizer.py")
+_Loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _said = set()
 _steps = {}  # name of an optimizer's step -> how many there were
@@ -46,6 +48,19 @@ def say_function(what, holder, name):
     """The same of a function of the program's own, or of what calls one, that lies in `holder`: where it begins."""
     if what not in _said:
         attempt("call sites", _say_function, what, holder, name)
+
+
+def say_set(what, *texts):
+    """The same of a line that sets what costs time. Where a package calls PyTorch for the program, as a trainer does,
+    the first line that holds one of the texts (say_text) comes before the one that called the package."""
+    if what not in _said:
+        _said.add(what)
+        attempt("call sites", _say_set, what, texts)
+
+
+def place():
+    """The line of the program from which the caller was called: "train.py:40"; "" where there is none."""
+    return _place_of(sys._getframe(1))[0]
 
 
 def say_text(what, *texts):
@@ -92,7 +107,7 @@ def _loops_of(frame):
         else:
             line = line or (code, frame.f_lineno)
             begins = _loops_around(code, frame.f_lineno)
-            places[:0] = ["%s:%d" % (_short(code.co_filename), begin) for begin in begins]
+            places[:0] = [_at(code.co_filename, begin) for begin in begins]
         frame = frame.f_back
     return " ".join(places), line
 
@@ -130,18 +145,37 @@ def _loops_in(lines, before, line):
 
 
 def _say(what):
-    frame = sys._getframe(2)
+    _tell(what, _place_of(sys._getframe(2))[0])
+
+
+def _say_set(what, texts):
+    found, passed = _place_of(sys._getframe(2))
+    _tell(what, passed and _place_with(texts) or found)
+
+
+def _tell(what, found):
+    if found:
+        _native.property("site." + what, found)
+
+
+def _place_of(frame):
+    """And whether a package beside PyTorch is in between."""
+    passed = False
     while frame is not None and _is_library(frame.f_code.co_filename):
+        passed = passed or not any(part in frame.f_code.co_filename for part in _PYTORCH)
         frame = frame.f_back
-    if frame is not None:
-        _native.property("site." + what, "%s:%d" % (_short(frame.f_code.co_filename), frame.f_lineno))
+    return _at(frame.f_code.co_filename, frame.f_lineno) if frame is not None else "", passed
+
+
+def _at(path, line):
+    return "%s:%d" % (_short(path), line)
 
 
 def _say_function(what, holder, name):
     code = _code_of(object.__getattribute__(holder, "__dict__").get(name))
     if code is not None and not _is_library(code.co_filename):
         _said.add(what)
-        _native.property("site." + what, "%s:%d" % (_short(code.co_filename), code.co_firstlineno))
+        _tell(what, _at(code.co_filename, code.co_firstlineno))
 
 
 def _code_of(function):
@@ -168,19 +202,29 @@ def _short(path):
 
 
 def _say_text(what, texts):
+    _tell(what, _place_with(texts))
+
+
+def _place_with(texts):
     for path in _own_files():
         line = _line_with(path, texts)
         if line:
-            _native.property("site." + what, "%s:%d" % (_short(path), line))
-            return
+            return _at(path, line)
+    return ""
 
 
 def _own_files():
     """The program first."""
     modules = [sys.modules.get("__main__"), *list(sys.modules.values())]
-    paths = [vars(module).get("__file__") for module in modules if type(module) is types.ModuleType]
+    paths = [_file_of(vars(module)) for module in modules if type(module) is types.ModuleType]
     own = [path for path in paths if type(path) is str and path.endswith(".py") and not _is_library(path)]
     return list(dict.fromkeys(own))[:_MOST_FILES]
+
+
+def _file_of(names):
+    """Python takes __file__ out of a script's names when its last line has run, before functions that run at exit."""
+    loader = names.get("__loader__")
+    return names.get("__file__") or type(loader) is _Loader and vars(loader).get("path")
 
 
 def _lines_of(path):

@@ -153,10 +153,10 @@ class _Recording(_Ours):
 
 
 class _Following(_Ours):
-    __slots__ = ("action",)
+    __slots__ = ("before", "after", "skip")
 
-    def __init__(self, action):
-        self.action = action
+    def __init__(self, before, after, skip):
+        self.before, self.after, self.skip = before, after, skip
 
 
 def _wraps(function):
@@ -294,17 +294,26 @@ def wrap_first_call(owner, attribute, kind, name):
 
 def followed_by(function, action):
     """The method, and action(self) after each call that succeeds. May be pickled, as a phase may."""
-    here = _Following(action)
+    return compared(function, never, lambda arguments, *_: action(*arguments[:1]), never)
+
+
+def compared(function, before, after, skip=None):
+    """The function, and after(arguments, named arguments, what before(arguments) said) after each call that succeeds.
+    May be pickled, as a phase may."""
+    here = _Following(before, after, skip or torch_is_compiling())
 
     @_wraps(function)
-    def call(self, *args, **kwargs):
+    def call(*args, **kwargs):
         try:
-            function(self, *args, **kwargs)
+            if here is None or here.skip():
+                return function(*args, **kwargs)
+            seen = here.before(args)
+            result = function(*args, **kwargs)
         except BaseException as error:
             BaseException.with_traceback(error, error.__traceback__.tb_next)
             raise
-        if here is not None:
-            here.action(self)
+        here.after(args, kwargs, seen)
+        return result
 
     return call
 

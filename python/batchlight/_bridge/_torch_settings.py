@@ -1,6 +1,7 @@
 """Settings of PyTorch that the advice looks at, and what the GPU's memory was used for.
 
-Read when an optimizer is made and again when the program exits: a script may set them in between.
+Read when an optimizer is made and again when the program exits: a script may set them in between. The lines that
+switch anomaly detection on and that make a model float64 are seen as they run.
 """
 import atexit
 import os
@@ -8,10 +9,15 @@ import os
 import _batchlight_native as _native
 
 from . import _call_sites
+from ._importlib_bootstrap import compared
 from ._imports import attempt
+from ._torch_unseen import parameters_of, unseen
+
+_ANOMALY = (b"detect_anomaly(", b"detect_anomaly=")
 
 
 def install(torch):
+    global _doubles
     process = os.getpid()
 
     def at_exit():
@@ -19,6 +25,92 @@ def install(torch):
             attempt("settings", record, torch)
 
     atexit.register(at_exit)
+    attempt("settings", _follow_anomaly, torch)
+    _doubles = _Doubles(torch)
+    attempt("settings", _doubles.install)
+
+
+def _follow_anomaly(torch):
+    def after(_, __, was_on):
+        if not was_on and torch.is_anomaly_enabled():
+            _call_sites.say_set("anomaly", *_ANOMALY)
+
+    for name, method in (("set_detect_anomaly", "__init__"), ("detect_anomaly", "__enter__")):
+        owner = getattr(torch.autograd, name)
+        setattr(owner, method, compared(getattr(owner, method), lambda _: torch.is_anomaly_enabled(), after))
+
+
+class _Doubles:
+    """The lines of the program that make parameters of modules float64, by how many numbers. A module goes to
+    another type as a whole, so that a look at its first parameter tells whether to count."""
+
+    MOST_LINES = 64
+
+    def __init__(self, torch):
+        self.torch, self.double = torch, torch.float64
+        self.numbers = {}    # (what made them float64, line of the program) -> numbers
+        self.default = None  # the line that made the default type float64, while it is that
+
+    def install(self):
+        module = self.torch.nn.Module
+        for name in ("double", "to", "type"):
+            setattr(module, name, compared(
+                getattr(module, name), self.type_before, self.moved("Module." + name)))
+        for name in ("set_default_dtype", "set_default_tensor_type"):
+            setattr(self.torch, name, compared(getattr(self.torch, name), lambda _: None, self.default_changed))
+        module.register_parameter = compared(module.register_parameter, lambda _: None, self.registered)
+
+    def type_before(self, arguments):
+        kind = []
+        attempt("settings", lambda: kind.append(self._type_of(arguments[0])))
+        return kind and kind[0]
+
+    def _type_of(self, module):
+        kinds = (p.dtype for p in parameters_of(module) if p.dtype.is_floating_point)
+        return unseen(next, kinds, None)
+
+    def moved(self, name):
+        def count(arguments, before):
+            module, double = arguments[0], self.double
+            if before and before is not double and self._type_of(module) is double:
+                self._add(name, _call_sites.place(), unseen(
+                    lambda: sum(p.numel() for p in parameters_of(module) if p.dtype is double)))
+
+        return lambda arguments, _, before: attempt("settings", count, arguments, before)
+
+    def default_changed(self, *_):
+        is_double = self.torch.get_default_dtype() is self.double
+        self.default = _call_sites.place() if is_double else None
+
+    def registered(self, arguments, named, _):
+        attempt("settings", self._registered, *arguments, **named)
+
+    def _registered(self, module, name, param):
+        if param is None or unseen(lambda: param.dtype) is not self.double:
+            return
+        by_default = self.torch.get_default_dtype() is self.double
+        how = ("set_default_dtype", self.default or "") if by_default else ("parameters", _call_sites.place())
+        self._add(*how, unseen(lambda: param.numel()))
+
+    def _add(self, how, place, count):
+        where = how, place
+        if where in self.numbers or len(self.numbers) < self.MOST_LINES:
+            self.numbers[where] = self.numbers.get(where, 0) + count
+
+    def say(self, updated):
+        """Of so many float64 numbers that optimizers update."""
+        (how, place), count = max(self.numbers.items(), key=lambda item: item[1], default=(("", ""), 0))
+        if place and count * 2 >= updated:
+            _native.property("torch.float64_by", how)
+            _native.property("site.float64", place)
+
+
+_doubles = None
+
+
+def say_doubles(updated):
+    if _doubles is not None:
+        attempt("settings", _doubles.say, updated)
 
 
 _said = {}  # key -> the value that the recording has; a script may make many optimizers
@@ -35,7 +127,7 @@ def record(torch):
         _call_sites.say_text("threads", b"set_num_threads(", b"OMP_NUM_THREADS")
     add("torch.anomaly_detection", str(torch.is_anomaly_enabled()))
     if torch.is_anomaly_enabled():
-        _call_sites.say_text("anomaly", b"detect_anomaly(", b"detect_anomaly=")
+        _call_sites.say_text("anomaly", *_ANOMALY)  # set in a way that _follow_anomaly() does not see
     add("torch.deterministic", str(torch.are_deterministic_algorithms_enabled()))
     add("torch.float32_matmul_precision", torch.get_float32_matmul_precision())
     add("torch.cudnn_benchmark", str(torch.backends.cudnn.benchmark))

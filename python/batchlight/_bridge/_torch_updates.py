@@ -18,6 +18,7 @@ import weakref
 
 import _batchlight_native as _native
 
+from . import _torch_settings
 from ._imports import is_of_handler
 from ._torch_unseen import some_of, unseen
 
@@ -42,8 +43,8 @@ _numbers = {}  # name of a step -> numbers that it updates: all, those of 64 bit
 
 
 def say_precision(optimizer, step_name):
-    """Property torch.float64_parameters: the part of all numbers that optimizers update. To be called
-    in every step; counts in the first."""
+    """Property torch.float64_parameters: the part of all numbers that optimizers update, and what made it so. To be
+    called in every step; counts in the first."""
     if step_name in _numbers or len(_numbers) >= MOST_OPTIMIZERS:
         return
     _numbers[step_name] = (0, 0)
@@ -62,6 +63,7 @@ def say_precision(optimizer, step_name):
         return
     if double:
         _native.property("torch.float64_parameters", "%.4f" % (double / updated))
+        _torch_settings.say_doubles(double)
 
 
 _grouped = set()  # names of steps whose groups were counted

@@ -373,6 +373,36 @@ TEST(LoopRules, DoublePrecisionIsNamed) {
   EXPECT_EQ(find("0.2000"), 0);
 }
 
+TEST(LoopRules, WhatMadeTheModelDoublePrecisionIsNamed) {
+  const auto find = [](const char* by) {
+    StoreBuilder made;
+    made.Property("torch.float64_parameters", "1.0000");
+    made.Property("torch.float64_by", by);
+    made.Property("site.float64", "train.py:12");
+    const auto findings = FindingsOf(
+        [](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+          build.Range(thread, "forward", t, t + 4 * kMs);
+          build.Range(thread, "backward", t + 4 * kMs, t + 10 * kMs - 2000);
+        },
+        std::move(made));
+    const Finding* found = FindRule(findings, "double-precision");
+    return found == nullptr ? Finding{} : *found;
+  };
+  const auto expect = [&](const char* by, const char* seen, const char* diff) {
+    const Finding found = find(by);
+    EXPECT_EQ(found.patch.place, "train.py:12");
+    EXPECT_NE(found.seen.find(seen), std::string::npos) << found.seen;
+    EXPECT_EQ(found.patch.diff.find(diff), 0u) << found.patch.diff;
+  };
+  expect("Module.to", " Module.to makes the model so (train.py:12).", "-model.to(dtype)");
+  expect("Module.double", " Module.double makes the model so", "-model = model.double()");
+  expect("set_default_dtype",
+         " They are made under torch.set_default_dtype(torch.float64) (train.py:12).",
+         "-torch.set_default_dtype");
+  expect("parameters", " They are float64 when the model is made (train.py:12).",
+         "-dtype=torch.float64");
+}
+
 // Without a GPU nothing that is said is about one.
 TEST(LoopRules, OnTheCpuNothingSpeaksOfAGpu) {
   StoreBuilder build;

@@ -158,6 +158,40 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
                                 : ""}});
 }
 
+namespace {
+
+// What made the model float64, as far as that was seen: who, and what to write instead.
+struct MadeDouble {
+  std::string seen;
+  std::string diff =
+      "-model = model.double()\n"
+      "+model, x = model.float(), x.float()\n";
+};
+
+MadeDouble FindMadeDouble(const RunMeasures& run, std::string_view place) {
+  const std::string_view by = TrainingProperty(run, "torch.float64_by");
+  if (place.empty()) return {};
+  const std::string at = " (" + std::string(place) + ").";
+  if (by == "set_default_dtype") {
+    return {.seen = " They are made under torch.set_default_dtype(torch.float64)" + at,
+            .diff =
+                "-torch.set_default_dtype(torch.float64)\n"
+                "+torch.set_default_dtype(torch.float32)\n"};
+  }
+  if (by == "parameters") {
+    return {.seen = " They are float64 when the model is made" + at,
+            .diff =
+                "-dtype=torch.float64\n"
+                "+dtype=torch.float32\n"};
+  }
+  return {.seen = " " + std::string(by) + " makes the model so" + at,
+          .diff = by == "Module.double" ? MadeDouble().diff
+                                        : "-model.to(dtype)\n"
+                                          "+model, x = model.to(torch.float32), x.float()\n"};
+}
+
+}  // namespace
+
 // Parameters in 64 bits are mostly made by data that is: NumPy's, which has no other by default.
 void DoublePrecision(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
@@ -172,9 +206,11 @@ void DoublePrecision(const RunMeasures& run, Findings* findings) {
                      PhaseShareOf(run, PhaseKind::kOptimizer));
   const double gain_ns = work_ns * kDoubleGain * share;
   if (!CanBeSeen(run, gain_ns)) return;
+  const std::string place = RecordedPlace(run, "site.float64");
+  MadeDouble made = FindMadeDouble(run, place);
   findings->push_back(
       {.title = "The model computes in double precision",
-       .seen = PercentOf(share) + " of the numbers that optimizers update are float64.",
+       .seen = PercentOf(share) + " of the numbers that optimizers update are float64." + made.seen,
        .why = std::string("Numbers of 64 bits take twice the memory and ") +
               (has_gpu ? "at least twice" : "about twice") +
               " the arithmetic of 32 bits, which training hardly ever needs.",
@@ -184,9 +220,7 @@ void DoublePrecision(const RunMeasures& run, Findings* findings) {
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kDoubleUncertainty,
        .evidence = {{.kind = "setting", .name = "float64 parameters"}},
-       .patch = {.place = "",
-                 .diff = "-model = model.double()\n"
-                         "+model, x = model.float(), x.float()\n"}});
+       .patch = {.place = place, .diff = std::move(made.diff)}});
 }
 
 void HalfPrecisionOnCpu(const RunMeasures& run, Findings* findings) {
