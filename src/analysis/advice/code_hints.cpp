@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "analysis/advice/thresholds.h"
 #include "analysis/lines/source_place.h"
@@ -15,6 +16,7 @@ namespace {
 // Once for each of the table's macros: the others are empty then.
 #define HINT(kind, before_workers, text)
 #define MODULE(name, kind)
+#define MODULE_FILE(end, kind)
 #define LINE(text, kind)
 #define GROWS(kind)
 #define CHOOSES(kind)
@@ -51,6 +53,14 @@ constexpr Known kModules[] = {
 #include "analysis/advice/code_hints.def"
 #undef MODULE
 #define MODULE(name, kind)
+};
+
+constexpr Known kFiles[] = {
+#undef MODULE_FILE
+#define MODULE_FILE(end, kind) {end, kind},
+#include "analysis/advice/code_hints.def"
+#undef MODULE_FILE
+#define MODULE_FILE(end, kind)
 };
 
 constexpr Known kLines[] = {
@@ -99,9 +109,15 @@ bool AsksWhetherIn(std::string_view line) {
          line.find(" for ", asks) == line.npos;
 }
 
-Kind KindOfModule(std::string_view module) {
+Kind KindOfFile(std::string_view file) {
+  const std::string_view module = InstalledModule(file);
+  if (module.empty()) return kKinds;
+  const auto* const one =
+      std::find_if(std::begin(kFiles), std::end(kFiles),
+                   [&](const Known& known) { return file.ends_with(known.text); });
+  if (one != std::end(kFiles)) return one->kind;
   const auto* const found = std::find_if(std::begin(kModules), std::end(kModules),
-                                         [&](const Known& one) { return one.text == module; });
+                                         [&](const Known& known) { return known.text == module; });
   return found == std::end(kModules) ? kKinds : found->kind;
 }
 
@@ -128,6 +144,7 @@ Kind KindOfLine(std::string_view line) {
 
 #undef HINT
 #undef MODULE
+#undef MODULE_FILE
 #undef LINE
 #undef GROWS
 #undef CHOOSES
@@ -142,6 +159,11 @@ CodeHint TextOf(Kind kind) {
 class Kinds {
  public:
   void Add(Kind kind, int64_t ns) { ns_[kind] += ns; }
+  // What is written out again and again is what is read.
+  void JoinWritten() {
+    if (double(ns_[kSerialized]) < kHintWritten * double(ns_[kParsing])) return;
+    ns_[kSerialized] += std::exchange(ns_[kParsing], 0);
+  }
   Kind Most(int64_t all_ns) const {
     const auto most = std::max_element(ns_.begin(), ns_.end() - 1);
     const bool is_enough = *most > 0 && double(*most) >= kHintShare * double(all_ns);
@@ -157,11 +179,13 @@ class Kinds {
 CodeHint HintFor(const Store& store, const SampledTime& time) {
   Kinds of_modules, of_lines;
   for (const SampledFunction& function : time.innermost) {
-    of_modules.Add(KindOfModule(InstalledModule(store.Text(function.file))), function.ns);
+    of_modules.Add(KindOfFile(store.Text(function.file)), function.ns);
   }
   for (const SampledFunction& function : time.functions) {
     of_lines.Add(KindOfLine(store.Text(function.text)), function.line_ns);
   }
+  of_modules.JoinWritten();
+  of_lines.JoinWritten();
   const Kind kind = of_modules.Most(time.all_ns);
   return TextOf(kind != kKinds ? kind : of_lines.Most(time.all_ns));
 }

@@ -39,6 +39,17 @@ TEST(CodeHints, PackagesOfAKindCountTogether) {
   EXPECT_FALSE(hint.before_workers) << "workers take that off the loop at once";
 }
 
+TEST(CodeHints, WhatIsWrittenAndReadAgainIsNotParsedOnce) {
+  const char* const encoder = "/usr/lib/python3.11/json/encoder.py";
+  const char* const decoder = "/usr/lib/python3.11/json/decoder.py";
+  for (const auto& files :
+       {std::vector<std::pair<const char*, int64_t>>{{encoder, 20}, {decoder, 50}},
+        {{encoder, 50}, {"/home/u/train.py", 50}}}) {
+    EXPECT_TRUE(HintOf(files).text.starts_with("To write numbers")) << HintOf(files).text;
+  }
+  EXPECT_TRUE(HintOf({{encoder, 5}, {decoder, 50}}).text.starts_with("Parse once"));
+}
+
 TEST(CodeHints, AFileOfTheProgramOfThatNameIsNone) {
   EXPECT_EQ(HintOf({{"/home/u/pandas.py", 100}}).text, "");
   EXPECT_EQ(HintOf({{"/home/u/json/reader.py", 100}}).text, "");

@@ -169,7 +169,7 @@ std::string NameIn(const SampledFunction& called) {
 }
 
 Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less,
-                        const std::optional<SampledFunction>& called) {
+                        const std::vector<SampledFunction>& called) {
   switch (OwnerOfLoop(run)) {
     case LoopOwner::kTransformers:
       return {.place = "",
@@ -182,8 +182,8 @@ Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less,
     case LoopOwner::kProgram:
       break;
   }
-  if (!called) return LessOften(times_less, "validate(model, validation_loader)");
-  return LessOften(times_less, NameIn(*called) + "(...)");
+  if (called.empty()) return LessOften(times_less, "validate(model, validation_loader)");
+  return LessOften(times_less, NameIn(called.front()) + "(...)");
 }
 
 bool CouldComeLessOften(const Repeated& stage, double from_share) {
@@ -234,8 +234,10 @@ void AddOnce(double once_ns, OnceText text, Findings* findings) {
                        .patch = {.place = "", .diff = std::move(text.diff)}});
 }
 
-// The function that the loop calls for most of the stage: it is on no stack of training.
-std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind kind) {
+// The functions that the loop calls for most of the stage, which are on no stack of training: one,
+// or as few as make most of it together.
+std::vector<SampledFunction> CalledForStage(const RunMeasures& run, StageKind kind) {
+  constexpr size_t kMostCalled = 3;
   const ProcessStages* stages = run.stages.Main();
   const ProcessSteps* main = run.steps.Main();
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return {};
@@ -243,11 +245,25 @@ std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind 
   if (samples.empty()) return {};
   const std::vector<TimeSpan> training = SpansOf(stages->spans, StageKind::kTraining);
   const auto loop = samples.OftenOnStacks(main->thread, training, kOfLoop);
-  const SampledTime called = samples.CalledFrom(loop, main->thread, SpansOf(stages->spans, kind));
-  if (called.functions.empty()) return {};
-  const SampledFunction& most = called.functions.front();
-  if (double(most.ns) < kCalledForMost * double(called.all_ns)) return {};
-  return most;
+  SampledTime called = samples.CalledFrom(loop, main->thread, SpansOf(stages->spans, kind));
+  int64_t together_ns = 0;
+  for (size_t i = 0; i < std::min(called.functions.size(), kMostCalled); ++i) {
+    together_ns += called.functions[i].ns;
+    if (double(together_ns) < kCalledForMost * double(called.all_ns)) continue;
+    called.functions.resize(i + 1);
+    return std::move(called.functions);
+  }
+  return {};
+}
+
+// "`a` (train.py:4), `b` (train.py:9) and `c` (train.py:12): "; "" of none.
+std::string NamesBefore(const RunMeasures& run, const std::vector<SampledFunction>& called) {
+  std::string names;
+  for (size_t i = 0; i < called.size(); ++i) {
+    names += i == 0 ? "" : i + 1 < called.size() ? ", " : " and ";
+    names += FunctionText(*run.store, called[i]);
+  }
+  return names.empty() ? "" : names + ": ";
 }
 
 }  // namespace
@@ -289,15 +305,15 @@ std::string KeepOutputsText(const std::string& code) {
 void ValidationCost(const RunMeasures& run, Findings* findings) {
   const Repeated validation = RepeatedStage(run, StageKind::kValidation);
   if (!CouldComeLessOften(validation, kRepeatedShare)) return;
-  const std::optional<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
-  const std::string name = called ? FunctionText(*run.store, *called) : "";
+  const std::vector<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
   const StageCode code = CodeOfStage(run, StageKind::kValidation);
   AddRepeated(
       validation,
-      {.title = (called ? name + ": validation takes " : std::string("Validation takes ")) +
-                (validation.total_ns > validation.training_ns
-                     ? "longer than training"
-                     : PercentOf(validation.share()) + " of training and validation"),
+      {.title =
+           (called.empty() ? "Validation takes " : NamesBefore(run, called) + "validation takes ") +
+           (validation.total_ns > validation.training_ns
+                ? "longer than training"
+                : PercentOf(validation.share()) + " of training and validation"),
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
                " together, training " + TimeOf(validation.training_ns) + "." + code.seen,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
@@ -318,30 +334,30 @@ namespace {
 void JudgeBetween(const RunMeasures& run, StageKind kind, Findings* findings) {
   const Repeated between = RepeatedStage(run, kind);
   if (!CouldComeLessOften(between, kBetweenShare)) return;
-  const std::optional<SampledFunction> called = CalledForStage(run, kind);
-  const std::string name = called ? FunctionText(*run.store, *called) : "";
+  const std::vector<SampledFunction> called = CalledForStage(run, kind);
   const StageCode code = CodeOfStage(run, kind);
   AddRepeated(
       between,
-      {.title = (called ? name + ": " : std::string("The program works ")) +
-                PercentOf(between.share()) + " of " + (called ? "the" : "its") +
-                " loop beside its steps",
+      {.title =
+           (called.empty() ? "The program works " + PercentOf(between.share()) + " of its"
+                           : NamesBefore(run, called) + PercentOf(between.share()) + " of the") +
+           " loop beside its steps",
        .seen = CountText(between.passes, "time") + " between steps it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
                TimeOf(between.training_ns) + "." + code.seen,
        .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
-       .action = code.hint +
-                 std::string(called ? "Make it cheaper (whole arrays instead of one value at a "
-                                      "time), or do it every "
-                                    : "Do it every ") +
-                 Ordinal(between.times_less) +
-                 " time or once at the end, or in a process of its own.",
+       .action =
+           code.hint +
+           std::string(called.empty() ? "Do it every "
+                                      : "Make it cheaper (whole arrays instead of one value at a "
+                                        "time), or do it every ") +
+           Ordinal(between.times_less) + " time or once at the end, or in a process of its own.",
        .stage = StageKindName(kind),
-       .patch =
-           OwnerOfLoop(run) == LoopOwner::kProgram
-               ? LessOften(between.times_less, called ? NameIn(*called) + "(...)" : "plot(history)")
-               : Patch{}},
+       .patch = OwnerOfLoop(run) == LoopOwner::kProgram && code.hint.empty()  // else that is first
+                    ? LessOften(between.times_less,
+                                called.empty() ? "plot(history)" : NameIn(called.front()) + "(...)")
+                    : Patch{}},
       findings);
 }
 

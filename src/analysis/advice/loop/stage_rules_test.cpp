@@ -234,11 +234,15 @@ TEST(StageRules, WhatIsPaidOnceStandsBelowTheLoop) {
   EXPECT_LT(loop, once);
 }
 
-// Four epochs of ten updates; between them something of 100 ms.
-std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model) {
+// Four epochs of ten updates; between them something of 100 ms, in these functions in turn, if they
+// are named.
+std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model,
+                                           const std::vector<const char*>& called = {}) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
+  if (!called.empty()) Frame(build, "main", {});
+  for (const char* function : called) Frame(build, function, PythonStackId::At(0));
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (int step = 0; step < 10; ++step) {
       build.Operator(thread, "aten::mm", t, t + 4 * kMs);
@@ -246,8 +250,11 @@ std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model) {
       build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 8 * kMs,
                   t + 10 * kMs);
       t += 10 * kMs;
+      if (!called.empty()) Sample(build, thread, t - kMs, 0);
     }
     for (int i = 0; i < 100 && epoch < 4; ++i, t += kMs) {
+      if (!called.empty() && i % 5 == 4)
+        Sample(build, thread, t, 1 + size_t(i / 5) % called.size());
       if (calls_the_model) build.Operator(thread, "aten::addmm", t + 1000, t + kMs / 2);
     }
   }
@@ -258,6 +265,23 @@ std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model) {
 TEST(StageRules, RolloutsBetweenEpochsAreNoPlots) {
   EXPECT_NE(FindRule(FindingsBetweenEpochs(false), "between-epochs"), nullptr);
   EXPECT_EQ(FindRule(FindingsBetweenEpochs(true), "between-epochs"), nullptr);
+}
+
+TEST(StageRules, FunctionsThatShareTheTimeBetweenEpochsAreNamed) {
+  const auto title = [](const std::vector<const char*>& called) {
+    const auto findings = FindingsBetweenEpochs(false, called);
+    const Finding* found = FindRule(findings, "between-epochs");
+    return found == nullptr ? "" : found->title;
+  };
+  EXPECT_EQ(title({"plot"}), "`plot` (train.py:4): 44 % of the loop beside its steps");
+  EXPECT_EQ(title({"pack", "unpack", "log"}),
+            "`pack` (train.py:4) and `unpack` (train.py:4): 44 % of the loop beside its steps");
+  EXPECT_EQ(
+      title({"a", "b", "c", "d", "e"}),
+      "`a` (train.py:4), `b` (train.py:4) and `c` (train.py:4): 44 % of the loop beside its steps");
+  EXPECT_EQ(title({"a", "b", "c", "d", "e", "f", "g", "h"}),
+            "The program works 44 % of its loop beside its steps")
+      << "no few are most of it";
 }
 
 TEST(StageRules, WhatLiesBetweenEpochsAndBetweenStepsIsJudgedEach) {
