@@ -79,11 +79,14 @@ class _Doubles:
         return lambda arguments, _, before: attempt("settings", count, arguments, before)
 
     def default_changed(self, *_):
+        attempt("settings", self._default_changed)
+
+    def _default_changed(self):
         is_double = self.torch.get_default_dtype() is self.double
         self.default = _call_sites.place() if is_double else None
 
     def registered(self, arguments, named, _):
-        attempt("settings", self._registered, *arguments, **named)
+        attempt("settings", lambda: self._registered(*arguments, **named))
 
     def _registered(self, module, name, param):
         if param is None or unseen(lambda: param.dtype) is not self.double:
