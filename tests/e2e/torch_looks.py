@@ -116,6 +116,41 @@ class Looks(TorchCase):
             other = torch.optim.Adam([torch.ones(3).as_subclass(Loud).requires_grad_()]); other.step()
         """)
 
+    def test_attributes_that_a_class_hands_out_itself(self):
+        self.same("""
+            from collections import Counter
+            asked = Counter()
+            class Asked(torch.nn.Module):
+                def __getattribute__(self, name): asked[name] += 1; return super().__getattribute__(name)
+            class Net(Asked):
+                def __init__(self): super().__init__(); self.inner, self.head = Inner(), torch.nn.Linear(8, 2)
+                def forward(self, x): return self.head(self.inner(x))
+            class Inner(Asked):
+                def __init__(self): super().__init__(); self.one = torch.nn.Linear(8, 8)
+                def forward(self, x): return self.one(x)
+            net, other = Net(), Net()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for _ in range(15):
+                optimizer.zero_grad()
+                (net(torch.ones(4, 8)) + other(torch.ones(4, 8))).sum().backward()
+                optimizer.step()
+            print(sorted(asked.items()))
+        """, model=False)
+
+    def test_functions_that_are_wrapped(self):
+        self.same("""
+            import inspect, pickle
+            module, sgd = torch.nn.Module, torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+            print(pickle.loads(pickle.dumps(module.__call__)) is module.__call__, module.__call__.__qualname__)
+            print([name for name in dir(module) if getattr(module, name) is module.__call__])
+            for call in (torch.optim.SGD.step, torch.optim.Adam.step, torch.optim.SGD.__init__, module.__call__,
+                         torch.optim.SGD.zero_grad, module.train, torch.utils.data.DataLoader.__init__, torch.save,
+                         torch.utils.data.DataLoader.__iter__, module.zero_grad, sgd.step, sgd.zero_grad, torch.load):
+                for given, named in (((), {}), ((), {"neither": 1}), ((), {"self": sgd}), ((1, 2, 3, 4), {})):
+                    try: print(call(*given, **named))
+                    except Exception as error: print(call.__qualname__, type(error), error)
+        """, model=False, reasons=None)
+
     def test_modes_inside_of_a_module(self):
         self.same("""
             try: from torch.overrides import TorchFunctionMode

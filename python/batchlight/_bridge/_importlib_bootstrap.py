@@ -180,17 +180,17 @@ def phase(function, kind, name, skip=None):
 
     if callable(name):
         @_wraps(function)
-        def call(self, *args, **kwargs):
-            if here is None or here.skip():
+        def call(*args, **kwargs):
+            if not args or here is None or here.skip():
                 try:
-                    return function(self, *args, **kwargs)
+                    return function(*args, **kwargs)
                 except BaseException as error:
                     BaseException.with_traceback(error, error.__traceback__.tb_next)
                     raise
-            name = here.name(self)
+            name = here.name(args[0])
             try:  # begins inside: a signal's handler may raise as soon as a call returns
                 here.begin(here.kind, name)
-                return function(self, *args, **kwargs)
+                return function(*args, **kwargs)
             except BaseException as error:
                 BaseException.with_traceback(error, error.__traceback__.tb_next)
                 raise
@@ -294,7 +294,7 @@ def wrap_first_call(owner, attribute, kind, name):
 
 def followed_by(function, action):
     """The method, and action(self) after each call that succeeds. May be pickled, as a phase may."""
-    return compared(function, never, lambda arguments, *_: action(*arguments[:1]), never)
+    return compared(function, never, lambda arguments, *_: arguments and action(arguments[0]), never)
 
 
 def compared(function, before, after, skip=None):

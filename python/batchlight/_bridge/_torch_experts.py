@@ -9,6 +9,8 @@ import weakref
 
 import _batchlight_native as _native
 
+from ._torch_unseen import contents, own_of
+
 FEWEST = 4
 MOST_LISTS = 128
 _CHOSEN = ("top_k", "topk", "k", "num_experts_per_tok", "num_experts_per_token", "moe_top_k", "num_selected",
@@ -58,8 +60,8 @@ class Experts:
 
 def _chosen(parent, count):
     """By what the parent, a part of it (the router) or their configuration say."""
-    parts = [parent, *itertools.islice(parent._modules.values(), FEWEST)]
-    for owner in parts + [vars(part).get("config") for part in parts if part is not None]:
+    parts = [parent, *itertools.islice(contents(parent, "_modules").values(), FEWEST)]
+    for owner in parts + [own_of(part).get("config") for part in parts if part is not None]:
         for name in _CHOSEN:
             value = getattr(owner, "__dict__", {}).get(name)
             if type(value) is int and 0 < value < count:

@@ -15,7 +15,7 @@ import _batchlight_native as _native
 
 from . import _torch_progress
 from ._imports import is_of_handler
-from ._torch_unseen import is_followed_by_others, items_of, parameters_of, parts_of, unseen
+from ._torch_unseen import is_followed_by_others, items_of, own_of, parameters_of, parts_of, unseen
 
 MOST_LOOKS = 20000   # calls, of all modules
 MOST_ITEMS = 256     # of a sequence or dict
@@ -75,7 +75,7 @@ class Given:
                 self.none.add(path)
 
     def _is_reached_otherwise(self, part):
-        own = vars(part)
+        own = own_of(part)
         for parameter in own["_parameters"].values():
             if parameter is not None and not (parameter.is_leaf and isinstance(parameter, self.torch.nn.Parameter)):
                 return True

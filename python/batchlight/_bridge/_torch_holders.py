@@ -7,6 +7,7 @@ import sys
 import _batchlight_native as _native
 
 from ._imports import is_of_handler
+from ._torch_unseen import contents
 
 _MOST_FRAMES = 20  # from the call outwards
 _FUNCTION = inspect.CO_OPTIMIZED
@@ -114,7 +115,7 @@ def _name_in(owner, inner, module_class, unwrapped):
         value = unwrapped(value)
         if value is inner and found is None:
             found = name
-        if any(child is not None for child in value._modules.values()):
+        if any(child is not None for child in contents(value, "_modules").values()):
             models.add(id(value))
     if len(models) > 1 or id(inner) not in models:
         return found

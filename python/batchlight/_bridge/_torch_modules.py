@@ -27,6 +27,7 @@ from ._importlib_bootstrap import module_call
 from ._imports import attempt, is_of_handler
 from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
+from ._torch_unseen import contents, is_training, own_of
 
 EVALUATION_CALL = 15  # of src/format/phases.def
 _CALLER = 4  # frames from ModuleNames._give() up to who calls the module: see _rare_begin()
@@ -45,8 +46,13 @@ def install(torch):
     owners = Owners()
     attempt("modules", owners.follow, torch.nn.modules.module)
     names = ModuleNames(owners)
+    function = module_class.__call__
     module_class.__call__ = module_call(
-        module_class.__call__, names, evaluation_begins(torch), _torch_repeats.watching)
+        function, names, evaluation_begins(torch), _torch_repeats.watching)
+    # Under the name by which it is pickled. From PyTorch 2.0 on torch.compile looks into _call_impl.
+    name = function.__name__
+    if vars(module_class).get(name) is function and (name != "_call_impl" or not hasattr(torch, "compile")):
+        setattr(module_class, name, module_class.__call__)
     _torch_updates.follow(names)
     attempt("calibration", _calibration.say_module_cost, module_call)
 
@@ -60,7 +66,7 @@ def evaluation_begins(torch):
 
     def begins(module, args, kwargs):
         try:
-            training, grad = _is_training(module), is_grad_enabled()
+            training, grad = is_training(module), is_grad_enabled()
         except Exception as error:
             if is_of_handler(error):
                 raise
@@ -79,15 +85,6 @@ def evaluation_begins(torch):
             raise
 
     return begins
-
-
-def _is_training(module):
-    """Asks no code of the program's, which may have made a property of it. Modules of torch.jit and wrappers of
-    PyTorch's own keep it elsewhere."""
-    own = object.__getattribute__(module, "__dict__")
-    if "training" in own or not type(module).__module__.startswith("torch."):
-        return own["training"]
-    return module.training
 
 
 class _Given(weakref.ref):
@@ -203,7 +200,7 @@ class ModuleNames:
     def _name_tree(self, root, frame=None):
         """`frame`: of the program, where the root is called."""
         inner = _unwrapped(root)
-        children = [child for child in inner._modules.values() if child is not None]
+        children = [child for child in contents(inner, "_modules").values() if child is not None]
         attribute = attribute_of(frame, root, _unwrapped)
         if attribute is not None:  # of an object that holds the root and others
             label = self.held.of(attribute, inner) if children else attribute
@@ -211,7 +208,7 @@ class ModuleNames:
             return
         label = _class_name(inner)
         prefix = ""
-        if children and "_is_replica" not in vars(root):  # a copy that DataParallel made
+        if children and "_is_replica" not in own_of(root):  # a copy that DataParallel made
             owner = self.owner() if self.owner is not None else None
             beside = owner is not None and not _holds(root, owner, set())
             if not beside:
@@ -230,7 +227,7 @@ class ModuleNames:
             return
         seen.add(id(module))
         inner = _WRAPPERS.get(type(module).__name__)
-        inner = module._modules.get(inner) if inner else None
+        inner = contents(module, "_modules").get(inner) if inner else None
         if inner is not None:
             name = _class_name(module)
             self._remember(module, "%s (%s)" % (path, name) if path else name, name)
@@ -238,7 +235,7 @@ class ModuleNames:
             return
         self._remember(module, path or label, _class_name(module))
         start = path + "." if path else prefix
-        for name, child in list(module._modules.items()):
+        for name, child in list(contents(module, "_modules").items()):
             if child is not None:
                 self._walk(child, start + name, label, prefix, seen)
 
@@ -255,13 +252,13 @@ def _holds(module, wanted, seen):
     if module is None or id(module) in seen:
         return False
     seen.add(id(module))
-    return any(_holds(child, wanted, seen) for child in module._modules.values())
+    return any(_holds(child, wanted, seen) for child in contents(module, "_modules").values())
 
 
 def _unwrapped(module):
     while True:
         inner = _WRAPPERS.get(type(module).__name__)
-        inner = module._modules.get(inner) if inner else None
+        inner = contents(module, "_modules").get(inner) if inner else None
         if inner is None:
             return module
         module = inner

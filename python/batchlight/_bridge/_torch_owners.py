@@ -7,6 +7,7 @@ import functools
 import weakref
 
 from ._imports import is_of_handler
+from ._torch_unseen import contents
 
 _MOST_LEVELS = 100  # of a path; more is a cycle
 
@@ -63,7 +64,7 @@ class Owners:
             for _ in range(_MOST_LEVELS):
                 reference, name, own = self.of.get(id(root), (None, None, None))
                 owner = reference() if reference is not None and own() is root else None
-                if owner is None or owner._modules.get(name) is not root:
+                if owner is None or contents(owner, "_modules").get(name) is not root:
                     return root
                 root = owner
         except Exception as error:  # an owner that is not what it seems
@@ -81,7 +82,7 @@ class Owners:
         def is_other(top):
             tree = _tree(top)
             return type(top) not in classes and mine.keys().isdisjoint(tree) and any(
-                weight is not None for module in tree.values() for weight in module._parameters.values())
+                weight is not None for module in tree.values() for weight in contents(module, "_parameters").values())
 
         known = self._other() if self._other is not None else None
         if known is not None and self.root_of(known) is known and is_other(known):
@@ -106,5 +107,5 @@ def _tree(module):
         module = left.pop()
         if module is not None and id(module) not in tree:
             tree[id(module)] = module
-            left.extend(module._modules.values())
+            left.extend(contents(module, "_modules").values())
     return tree

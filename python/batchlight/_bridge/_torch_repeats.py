@@ -29,7 +29,7 @@ from ._imports import is_of_handler
 from ._torch_experts import Experts
 from ._torch_given import Given
 from ._torch_unseen import (
-    buffers_of, is_followed_by_others, items_of, parameters_of, parts_of, some_of, unseen)
+    buffers_of, is_followed_by_others, is_training, items_of, own_of, parameters_of, parts_of, some_of, unseen)
 
 BEFORE = 3            # outermost calls in front of the window
 OUTERMOST_CALLS = 12  # the window's at most
@@ -278,7 +278,7 @@ class Window:
 
     def _look_at_type(self, module, output):
         """Says that products of matrices are of 16 bits on the CPU, once most of them are."""
-        if not isinstance(module, self.products) or output.device.type != "cpu":
+        if not issubclass(type(module), self.products) or output.device.type != "cpu":
             return
         if output.dtype not in self.halves:
             self.in_full += 1
@@ -301,7 +301,7 @@ class Window:
         tensors = []
         torch = self.torch
         # A fused optimizer leaves the versions of parameters as they are.
-        signature = [module.training, torch.is_grad_enabled(), torch.is_autocast_enabled(), _torch_progress.updates]
+        signature = [is_training(module), torch.is_grad_enabled(), torch.is_autocast_enabled(), _torch_progress.updates]
         self._sign_items(arguments, signature, tensors, 0)
         self._sign_items(named, signature, tensors, 0)
         if not tensors:
@@ -312,7 +312,7 @@ class Window:
         elif call.device.type != "cpu":
             raise Unknown
         for owner, kind, name in call.watched.state:
-            tensor = vars(owner())[kind].get(name)
+            tensor = own_of(owner())[kind].get(name)
             if tensor is not None:
                 signature += id(tensor), _version(tensor)
                 tensors.append(tensor)
@@ -402,8 +402,8 @@ class Window:
 def _drops(module):
     """Whether a part of it leaves out numbers at random."""
     for part in parts_of(module):
-        if part.training:
-            own = vars(part)
+        if is_training(part):
+            own = own_of(part)
             name = type(part).__name__.lower()
             if any(word in name for word in _DROPPING) and not any(rate in own for rate in _RATES):
                 return True
@@ -418,13 +418,13 @@ def _names_of_state(module):
     buffers that are no averages of a norm, which every call moves and none in training reads."""
     learned, kept = [], []
     for part in parts_of(module):
-        own, reference = vars(part), weakref.ref(part)
+        own, reference = own_of(part), weakref.ref(part)
         learned += [(reference, "_parameters", name) for name, tensor in own["_parameters"].items()
                     if tensor is not None]
         name = type(part).__name__
         if "Norm" not in name or "Spectral" in name:
             kept += [(reference, "_buffers", name) for name in own["_buffers"]]
-    trained = [entry for entry in learned if vars(entry[0]())["_parameters"][entry[2]].requires_grad]
+    trained = [entry for entry in learned if own_of(entry[0]())["_parameters"][entry[2]].requires_grad]
     return _some(trained or learned, MOST_LEARNED) + _some(kept, MOST_KEPT)
 
 
@@ -436,7 +436,7 @@ def _keeps_tensors(torch, module):
     """Whether a part of it has a tensor as a plain attribute."""
     registered = None
     for part in parts_of(module):
-        for name, value in vars(part).items():
+        for name, value in own_of(part).items():
             if name in ("_parameters", "_buffers", "_modules"):
                 continue
             for item in items_of(value, MOST_TENSORS):

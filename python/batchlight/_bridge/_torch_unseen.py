@@ -145,6 +145,25 @@ def items_of(batch, most):
     return (batch,)
 
 
+def own_of(module):
+    """vars(module), of which no code of the program's is asked: its class may say itself what attributes are."""
+    return object.__getattribute__(module, "__dict__")
+
+
+def contents(module, kind):
+    """Its `_modules`, `_parameters` or `_buffers`, likewise."""
+    own = own_of(module)
+    return own[kind] if kind in own else getattr(module, kind)
+
+
+def is_training(module):
+    """Likewise. Modules of torch.jit and wrappers of PyTorch's own keep it elsewhere."""
+    own = object.__getattribute__(module, "__dict__")  # own_of(), in every call of a model
+    if "training" in own or not type(module).__module__.startswith("torch."):
+        return own["training"]
+    return module.training
+
+
 def parts_of(module):
     """A module and all that it holds, each once: modules(), parameters() and buffers() may be its class's own."""
     seen, left = set(), [module]
@@ -153,12 +172,12 @@ def parts_of(module):
         if part is not None and id(part) not in seen:
             seen.add(id(part))
             yield part
-            left.extend(reversed(list(part._modules.values())))
+            left.extend(reversed(list(contents(part, "_modules").values())))
 
 
 def parameters_of(module):
-    return (tensor for part in parts_of(module) for tensor in part._parameters.values() if tensor is not None)
+    return (tensor for part in parts_of(module) for tensor in contents(part, "_parameters").values() if tensor is not None)
 
 
 def buffers_of(module):
-    return (tensor for part in parts_of(module) for tensor in part._buffers.values() if tensor is not None)
+    return (tensor for part in parts_of(module) for tensor in contents(part, "_buffers").values() if tensor is not None)

@@ -20,7 +20,7 @@ import _batchlight_native as _native
 
 from . import _torch_settings
 from ._imports import is_of_handler
-from ._torch_unseen import some_of, unseen
+from ._torch_unseen import contents, some_of, unseen
 
 MOST_OPTIMIZERS = 16
 MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted
@@ -122,7 +122,7 @@ def _paths(optimizer):
         module = reference()
         if module is None:
             continue
-        for parameter in module._parameters.values():
+        for parameter in contents(module, "_parameters").values():
             if parameter is None or not parameter.requires_grad:
                 continue
             (mine if id(parameter) in updated else others).add(path)
@@ -181,7 +181,7 @@ def _unheld():
     unheld, paths, others, known = {}, set(), set(), set()
     for path, _, reference in list(_names.known.values())[:MOST_MODULES]:
         module = reference()
-        own = [p for p in module._parameters.values() if p is not None] if module is not None else ()
+        own = [p for p in contents(module, "_parameters").values() if p is not None] if module is not None else ()
         known.update(map(id, own))
         loose = [p for p in own if p.is_leaf and p.requires_grad and id(p) not in held and p.grad is not None]
         if loose:
