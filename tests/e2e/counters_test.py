@@ -116,6 +116,16 @@ class Counters(InFolder):
         self.assertGreaterEqual(figures["steps"], 2)
         self.assertGreater(figures["switch_ns"], 0)
 
+    def test_the_roofline_of_a_step_is_of_the_same_numbers(self):
+        self.profile("--step-counters=roofline", FAKE_COUNTERS_VALUES=(
+            "gpu__time_duration.sum=90000,sm__cycles_elapsed.avg.per_second=1.7e8,dram__bytes_read.sum=6e7,"
+            "dram__bytes_write.sum=2e7,sm__ops_path_tensor_src_bf16_dst_fp32.sum=7.2e10"))
+        row, = self.rows("step_roofline")
+        self.assertEqual([row[column] for column in ("Type", "TFLOP/s", "FLOP/B DRAM", "Operations", "DRAM Bytes (B)")],
+                         ["Tensor bf16", "800.00", "900.00", "720000000000.00", "800000000"])
+        figures, = json.loads(self.tool("summary", "--json", "run.batchlight").stdout)["step_counters"]
+        self.assertAlmostEqual(figures["tflops"], 800)
+
     def test_they_survive_an_export(self):
         self.profile("--step-counters=essentials", "--counter-metrics=dram__bytes_write.sum")
         before = self.rows("step_counters")

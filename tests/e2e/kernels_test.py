@@ -95,6 +95,33 @@ class Kernels(InFolder):
             self.batchlight("table", "steps", "run.batchlight", "-f", "csv").stdout))]
         self.assertIn("counters read", steps, "steps that were measured stand for no others")
 
+    def test_the_roofline_of_kernels_and_what_it_means(self):
+        chip = {"gpu__time_duration.sum": 90_000, "sm__cycles_elapsed.avg.per_second": 1.7e9,
+                "sm__inst_executed_pipe_fma.sum.peak_sustained": 528,
+                "sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained": 540_672}
+
+        def counting(operations, instructions, read):
+            numbers = {**chip, "sm__ops_path_tensor_src_bf16_dst_fp32.sum": operations, "dram__bytes_write.sum": 2e7,
+                       "sm__inst_executed_pipe_fma.sum": instructions, "dram__bytes_read.sum": read}
+            return ",".join(f"{metric}={number}" for metric, number in numbers.items())
+
+        done = self.kernels("--set", "roofline", "--table", "roofline", 
+                            FAKE_COUNTERS_VALUES=counting(7.2e10, 1000, 6e7))
+        self.assertIn("The longest kernel, gemm, takes 70.0 % of the time and does 800 TFLOP/s of Tensor bf16: 87.0 % of "
+                      "the 919 that its lowest roof, the peak of Tensor bf16, allows\n     near what Tensor Cores can do",
+                      done.stdout)
+        rows = {row["Kernel"]: row for row in self.rows("--table", "roofline")}
+        self.assertEqual([rows["gemm()"][column] for column in ("Type", "TFLOP/s", "Roof", "FLOP/B DRAM", "Counted",
+                                                                "DRAM Peak GB/s", "Kernel Number")],
+                         ["Tensor bf16", "800.00", "Tensor bf16", "900.00", "exactly", "4800.00", "1"])
+        limits = {row["Kernel"]: row["Kernel Number"] for row in self.rows("--table", "limits")}
+        self.assertEqual(limits, {name: row["Kernel Number"] for name, row in rows.items()})
+        done = self.kernels("-f", "true", "--set", "roofline", "--table", "roofline",
+                            FAKE_COUNTERS_VALUES=counting(0, 1e6, 3.8e8))
+        self.assertIn("does 0.16 operations for a byte of DRAM and would need 12 to come to the peak of fp32; moves 93 %",
+                      done.stdout)
+        self.assertIn("of the bytes that DRAM can: fuse it with the kernels before and after it", done.stdout)
+
     def test_launches_by_themselves_and_a_choice_of_them(self):
         self.kernels("--set", "essentials")
         names = [row["Kernel"] for row in self.rows("--launches")]

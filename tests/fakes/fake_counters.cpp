@@ -5,7 +5,8 @@
 // Faults, from the environment: FAKE_COUNTERS_REFUSE=CALL:RESULT fails that call (cuptiProfiler is
 // left out: RangeProfilerStart:35), FAKE_COUNTERS_MISSING=METRIC is one that the chip lacks,
 // FAKE_COUNTERS_DROP=N loses the N-th decoding of samples to an overrun, FAKE_COUNTERS_SLOW_MS=N is
-// what it takes to begin with counting.
+// what it takes to begin with counting, FAKE_COUNTERS_VALUES=METRIC=NUMBER,... has other numbers of
+// a kernel.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -61,6 +62,16 @@ size_t BaseOf(const std::string& metric) {
     if (base == kBases[i]) return i + 1;
   }
   return 0;
+}
+
+// What one kernel counts.
+double NumberOf(const std::string& metric) {
+  const char* const given = std::getenv("FAKE_COUNTERS_VALUES");
+  const std::string values = "," + std::string(given == nullptr ? "" : given);
+  const std::string key = "," + metric + "=";
+  const size_t at = values.find(key);
+  if (at == values.npos) return static_cast<double>(BaseOf(metric));
+  return std::strtod(values.c_str() + at + key.size(), nullptr);
 }
 
 std::string UnitOf(const std::string& metric) { return metric.substr(0, metric.find("__")); }
@@ -266,11 +277,11 @@ uint32_t cuptiProfilerHostEvaluateToGpuValues(EvaluateParams* params) {
   const Data* const data = AsData(params->data);
   if (data == nullptr || params->range >= data->count) return kInvalid;
   for (size_t i = 0; i < params->count; ++i) {
-    const auto base = static_cast<double>(BaseOf(params->names[i]));
+    const double number = NumberOf(params->names[i]);
     const bool is_counted =
         data->config[0] == 0 || std::strstr(data->config, params->names[i]) != nullptr;
     params->values[i] = is_counted
-                            ? base * static_cast<double>(data->entries[params->range].kernels)
+                            ? number * static_cast<double>(data->entries[params->range].kernels)
                             : std::numeric_limits<double>::quiet_NaN();
   }
   return kSuccess;

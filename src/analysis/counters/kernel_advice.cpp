@@ -1,5 +1,6 @@
 // What to do about a kernel, from what its counters say.
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "analysis/counters/kernel_figures.h"
@@ -14,6 +15,17 @@ constexpr double kOccupancyGap = 0.1;
 constexpr double kLowOccupancy = 0.5;
 constexpr double kLongTail = 0.2;
 
+constexpr std::string_view kNearTensorPeak =
+    "near what Tensor Cores can do: only fewer operations or a smaller type make it faster";
+constexpr std::string_view kDoublePrecision =
+    "computes in double precision: float is many times faster";
+constexpr std::string_view kFewerInstructions =
+    "more data for each instruction (vectorized access), or a fused kernel that computes less "
+    "twice";
+constexpr std::string_view kFewerBytes =
+    "fuse it with the kernels before and after it, which saves their bytes, or use a smaller type";
+constexpr std::string_view kMoreReuse = "reuse in registers and larger tiles need less of it";
+
 std::string Share(double share) {
   const long percent = std::lround(share * 100);
   return percent == 0 && share > 0 ? "less than 1 %" : std::to_string(percent) + " %";
@@ -23,6 +35,15 @@ std::string Share(double share) {
 std::string Tenths(double number) {
   const long tenths = std::lround(number * 10);
   return std::to_string(tenths / 10) + "." + std::to_string(std::labs(tenths % 10));
+}
+
+// Operations a byte, which may be far below one.
+std::string Few(double number) {
+  if (number >= 10) return std::to_string(std::lround(number));
+  if (number >= 1 || number <= 0) return Tenths(number);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", number);
+  return text;
 }
 
 // A product that could run on Tensor Cores and keeps other pipes busy.
@@ -39,21 +60,16 @@ std::string TensorAdvice() {
 std::string ComputeAdvice(const KernelFigures& kernel) {
   if (kernel.compute_limit == GpuLimit::kTensor) {
     return *kernel.compute >= kNearLimit
-               ? "near what Tensor Cores can do: only fewer operations or a "
-                 "smaller type make it faster"
+               ? std::string(kNearTensorPeak)
                : "keeps Tensor Cores busy: larger tiles or inputs that are "
                  "multiples of 128 come nearer to their limit";
   }
   if (LeavesTensorCoresIdle(kernel)) return TensorAdvice();
-  if (kernel.compute_limit == GpuLimit::kFp64) {
-    return "computes in double precision: float is many times faster";
-  }
+  if (kernel.compute_limit == GpuLimit::kFp64) return std::string(kDoublePrecision);
   if (kernel.compute_limit == GpuLimit::kXu) {
     return "special functions and conversions of types limit it: fewer exp, tanh and casts";
   }
-  return "instructions limit it, not memory: more data for each instruction (vectorized access), "
-         "or "
-         "a fused kernel that computes less twice";
+  return "instructions limit it, not memory: " + std::string(kFewerInstructions);
 }
 
 std::string MemoryAdvice(const KernelFigures& kernel) {
@@ -70,11 +86,10 @@ std::string MemoryAdvice(const KernelFigures& kernel) {
            "swizzle the tile";
   }
   if (kernel.memory_limit == GpuLimit::kDram) {
-    return "moves bytes as fast as memory can: fuse it with the kernels before and after it, which "
-           "saves their bytes, or use a smaller type";
+    return "moves bytes as fast as memory can: " + std::string(kFewerBytes);
   }
-  return "its data come from " + std::string(LimitName(kernel.memory_limit)) +
-         ": reuse in registers and larger tiles need less of it";
+  return "its data come from " + std::string(LimitName(kernel.memory_limit)) + ": " +
+         std::string(kMoreReuse);
 }
 
 std::string WaitAdvice(const KernelFigures& kernel) {
@@ -98,6 +113,11 @@ std::string WaitAdvice(const KernelFigures& kernel) {
   return advice + "; more work per launch (larger batch, fused operators) hides it";
 }
 
+std::string SmallGridAdvice(const KernelFigures& kernel) {
+  return "its blocks fill " + Share(kernel.theoretical.waves) +
+         " of the GPU: a larger batch, or several such operators as one (foreach, grouped, fused)";
+}
+
 std::string AdviceForWork(const KernelFigures& kernel) {
   const double tail = kernel.theoretical.tail_fraction;
   const std::string wave =
@@ -116,16 +136,64 @@ std::string AdviceForWork(const KernelFigures& kernel) {
     case KernelBound::kLatency:
       return WaitAdvice(kernel) + wave;
     case KernelBound::kSmallGrid:
-      return "its blocks fill " + Share(kernel.theoretical.waves) +
-             " of the GPU: a larger batch, or several such operators as one (foreach, grouped, "
-             "fused)";
+      return SmallGridAdvice(kernel);
     case KernelBound::kCommunication:
       return "";
   }
   return "";
 }
 
+// --- under its roofs -----------------------------------------------------------------------------
+
+std::string IdleAdvice(const KernelFigures& kernel) {
+  const double waves = kernel.theoretical.waves;
+  return waves > 0 && waves < 1 ? SmallGridAdvice(kernel) : WaitAdvice(kernel);
+}
+
+// The lowest roof where that is one of memory.
+const LevelTraffic* MemoryRoofOf(const KernelRoofline& roofline) {
+  for (size_t i = 0; i < roofline.levels.size(); ++i) {
+    if (RoofName(MemoryRoof(i)) == roofline.roof) return &roofline.levels[i];
+  }
+  return nullptr;
+}
+
+std::string PeakAdvice(const KernelFigures& kernel, bool is_near) {
+  const KernelRoofline& of = kernel.roofline;
+  const std::string type(of.type);
+  if (LeavesTensorCoresIdle(kernel)) return TensorAdvice();
+  if (!is_near) {
+    return "memory would allow all that " + type + " can, and it does " + Share(*of.share) +
+           " of that: " + IdleAdvice(kernel);
+  }
+  if (type.ends_with("fp64")) return std::string(kDoublePrecision);
+  if (type.starts_with("Tensor")) return std::string(kNearTensorPeak);
+  return "does as many operations as " + type + " can: " + std::string(kFewerInstructions);
+}
+
+std::string BytesAdvice(const KernelFigures& kernel, const LevelTraffic& level, bool is_near) {
+  const KernelRoofline& of = kernel.roofline;
+  const std::string roof(of.roof);
+  std::string means;
+  if (of.operations > 0) {
+    means = "does " + Few(*level.intensity) + " operations for a byte of " + roof +
+            " and would need " + Few(*of.peak_per_s / *level.peak_per_s) +
+            " to come to the peak of " + std::string(of.type) + "; ";
+  }
+  means += "moves " + Share(*of.share) + " of the bytes that " + roof + " can: ";
+  if (!is_near) return means + IdleAdvice(kernel);
+  return means + std::string(roof == RoofName(MemoryRoof::kDram) ? kFewerBytes : kMoreReuse);
+}
+
 }  // namespace
+
+std::string RooflineAdvice(const KernelFigures& kernel) {
+  const KernelRoofline& of = kernel.roofline;
+  if (!of.counted || !of.share || kernel.bound == KernelBound::kCommunication) return "";
+  const bool is_near = *of.share >= kNearLimit;
+  const LevelTraffic* const level = MemoryRoofOf(of);
+  return level == nullptr ? PeakAdvice(kernel, is_near) : BytesAdvice(kernel, *level, is_near);
+}
 
 std::string AdviceFor(const KernelFigures& kernel) {
   const std::string advice = AdviceForWork(kernel);

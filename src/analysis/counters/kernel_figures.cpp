@@ -156,6 +156,8 @@ class Reporter {
                          return a.time_ns * double(a.launches) > b.time_ns * double(b.launches);
                        });
     }
+    uint32_t number = 0;
+    for (KernelFigures& kernel : report.kernels) kernel.number = ++number;
     return report;
   }
 

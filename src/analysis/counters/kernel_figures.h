@@ -50,6 +50,7 @@ struct KernelFigures {
   bool is_graph = false;
   StringId name;          // demangled; None: a graph
   KernelLaunchId launch;  // None: a graph
+  uint32_t number = 0;    // its place in the report, from 1: the same in every table of it
   WorkOwner owner;        // of the first
   uint64_t launches = 0;  // in a step
   double time_ns = 0;     // of one, mean
@@ -106,5 +107,8 @@ std::string_view BoundName(KernelBound bound);  // "memory", "latency"
 std::string_view LimitName(GpuLimit limit);     // "DRAM", "tensor pipe"
 // What limits it and what to do, in one or two sentences.
 std::string AdviceFor(const KernelFigures& kernel);
+// What its place under its roofs means and what to do; "": its operations were not counted, or
+// nothing says how many there could be.
+std::string RooflineAdvice(const KernelFigures& kernel);
 
 }  // namespace batchlight

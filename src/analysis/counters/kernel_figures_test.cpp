@@ -155,5 +155,60 @@ TEST(KernelFigures, AdviceNamesTheCause) {
             std::string::npos);
 }
 
+// What a roofline is found by: operations and bytes of 100 us, and peaks a cycle at 1 GHz.
+Launch Counted(double tensor, double fma, double dram, std::string_view name = "k",
+               uint32_t grid = 10'000) {
+  return {name,
+          100'000,
+          {{"sm__cycles_elapsed.avg.per_second", 1e9},
+           {"dram__cycles_elapsed.avg.per_second", 1e9},
+           {"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", 1000},
+           {"sm__inst_executed_pipe_fma.sum.peak_sustained", 10},
+           {"dram__bytes_read.sum.peak_sustained", 2},
+           {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", tensor},
+           {"sm__inst_executed_pipe_fma.sum", fma},
+           {"dram__bytes_read.sum", dram},
+           {"dram__bytes_write.sum", 0},
+           {kTensor, tensor > 0 ? 50.0 : 0.0}},
+          grid};
+}
+
+TEST(KernelFigures, ARooflineSaysWhatToDo) {
+  const auto advice = [](const Launch& launch) { return RooflineAdvice(Of(launch)); };
+  EXPECT_EQ(
+      advice(Counted(9e7, 10, 5'000)),
+      "near what Tensor Cores can do: only fewer operations or a smaller type make it faster");
+  EXPECT_EQ(advice(Counted(3e7, 10, 5'000)),
+            "memory would allow all that Tensor bf16 can, and it does 30 % of that: neither "
+            "computing nor memory is busy: it waits; more work per launch (larger batch, fused "
+            "operators) hides it");
+  EXPECT_EQ(
+      advice(Counted(0, 1000, 180'000)),
+      "does 0.36 operations for a byte of DRAM and would need 320 to come to the peak of fp32; "
+      "moves 90 % of the bytes that DRAM can: fuse it with the kernels before and after it, "
+      "which saves their bytes, or use a smaller type");
+  EXPECT_EQ(advice(Counted(0, 0, 180'000)),
+            "moves 90 % of the bytes that DRAM can: fuse it with the kernels before and after it, "
+            "which saves their bytes, or use a smaller type");
+  EXPECT_EQ(
+      advice(Counted(0, 0, 20'000, "k", 66)),
+      "moves 10 % of the bytes that DRAM can: its blocks fill 6 % of the GPU: a larger batch, "
+      "or several such operators as one (foreach, grouped, fused)");
+  EXPECT_NE(advice(Counted(0, 900'000, 10, "ampere_sgemm_128x64_nn")).find("Tensor Cores are idle"),
+            std::string::npos);
+  EXPECT_NE(advice(Counted(0, 900'000, 10)).find("as many operations as fp32 can: more data"),
+            std::string::npos);
+  EXPECT_EQ(advice(Counted(0, 10, 10, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL")), "")
+      << "it waits for other GPUs";
+  EXPECT_EQ(advice({"k", 100, {{kDram, 90}}}), "") << "operations were not counted";
+}
+
+TEST(KernelFigures, NumbersAreOfTheReport) {
+  const KernelReport report = ReportOf({{"a", 100, {}}, {"b", 300, {}}, {"a", 50, {}}});
+  ASSERT_EQ(report.kernels.size(), 3u) << "of launches of their own";
+  for (size_t i = 0; i < report.kernels.size(); ++i) EXPECT_EQ(report.kernels[i].number, i + 1);
+  EXPECT_DOUBLE_EQ(report.kernels[0].time_ns, 300);
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -60,6 +60,7 @@ void TakeType(const CounterLookup& counter, double time_ns, const GpuPeaks& data
   if (operations <= roofline.operations) return;
   roofline.operations = operations;
   roofline.type = type.of.title;
+  roofline.metric = type.of.metric;
   roofline.at_most = type.at_most;
   roofline.per_s = operations / time_ns * 1e9;
   roofline.peak_per_s = PeakOf(counter, type.of.metric, kSmClock, type.operations);

@@ -36,11 +36,12 @@ struct LevelTraffic {
 };
 
 struct KernelRoofline {
-  bool counted = false;   // operations were; else nothing below is known
-  double operations = 0;  // of the type with most; 0: a copy, or another kernel without any
-  std::string_view type;  // "Tensor bf16"; "": no operations
-  bool at_most = false;   // the operations are an upper bound
-  double per_s = 0;       // operations
+  bool counted = false;     // operations were; else nothing below is known
+  double operations = 0;    // of the type with most; 0: a copy, or another kernel without any
+  std::string_view type;    // "Tensor bf16"; "": no operations
+  std::string_view metric;  // that counted them; "": likewise
+  bool at_most = false;     // the operations are an upper bound
+  double per_s = 0;         // operations
   std::optional<double> peak_per_s;
   std::array<LevelTraffic, size_t(MemoryRoof::kCount)> levels;
   std::optional<double> attainable_per_s;  // nothing where there are no operations

@@ -93,6 +93,14 @@ void FindOperations(const Means& means, const GpuPeaks& peaks, StepFigures& figu
   if (peak > 0) figures.mfu = *figures.tflops / peak;
 }
 
+// What was counted in other passes is a step's too; its operations took the time of their own pass.
+KernelRoofline RooflineOfStep(const Means& means, double gpu_ns, const GpuPeaks& peaks) {
+  const CounterLookup counter = [&means](std::string_view metric) { return means.Of(metric); };
+  const KernelRoofline roofline = RooflineOf(counter, gpu_ns, peaks);
+  const double own_ns = means.DurationOf(roofline.metric);
+  return own_ns > 0 ? RooflineOf(counter, own_ns, peaks) : roofline;
+}
+
 }  // namespace
 
 std::vector<StepCounter> SumStepCounters(const Store& store) {
@@ -154,6 +162,7 @@ std::vector<StepFigures> FindStepFigures(const Store& store,
     figures.instructions = means.Of("sm__inst_executed.sum");
     FindMemory(means, figures);
     FindOperations(means, peaks, figures);
+    figures.roofline = RooflineOfStep(means, figures.gpu_ns, peaks);
     all.push_back(figures);
   }
   return all;

@@ -5,6 +5,9 @@
 //   L2 hit rate  = hits / (hits + misses), which are read in different passes
 //   operations   = those of tensor cores, by type, as counted
 //   measured MFU = operations of a step / (GPU time x peak of the type with most of them)
+//   roofline     = that of a kernel (kernel_roofline.h), by the GPU time of the pass that counted
+//   the
+//                  operations
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/counters/kernel_roofline.h"
 #include "analysis/cuda/gpu_peaks.h"
 #include "store/store.h"
 
@@ -56,6 +60,7 @@ struct StepFigures {
   std::optional<double> tensor_operations;  // of a step, all types
   std::optional<double> tflops;
   std::optional<double> mfu;  // 0 to 1; nothing where the peak is not known
+  KernelRoofline roofline;    // of the step as a whole, idle time and all
 };
 
 std::vector<StepFigures> FindStepFigures(const Store& store,

@@ -78,6 +78,30 @@ TEST_F(StepCountersTest, NoPeakNoMfu) {
   EXPECT_FALSE(figures[0].mfu.has_value());
 }
 
+TEST_F(StepCountersTest, TheRooflineOfAStepIsByTheTimeOfItsOperations) {
+  Range(1, "roofline 1");
+  Value(1, "gpu__time_duration.sum", 1e6);
+  Value(1, "dram__bytes_read.sum", 3e9);
+  Value(1, "dram__bytes_write.sum", 1e9);
+  Range(2, "roofline 2");
+  Value(2, "gpu__time_duration.sum", 2e6);
+  Value(2, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 8e11);
+  const GpuPeaks peaks{.half_tflops = 1000, .bandwidth_gbps = 4000, .known = true};
+  const KernelRoofline roofline =
+      FindStepFigures(store_, SumStepCounters(store_), peaks).at(0).roofline;
+  EXPECT_DOUBLE_EQ(roofline.per_s, 400e12) << "as the step's TFLOP/s";
+  EXPECT_DOUBLE_EQ(*roofline.Level(MemoryRoof::kDram).intensity, 200);
+  EXPECT_EQ(roofline.roof, "DRAM");
+  EXPECT_DOUBLE_EQ(*roofline.share, 0.5);
+}
+
+TEST_F(StepCountersTest, WithoutOperationsAStepHasNoRoofline) {
+  Range(1, "essentials");
+  Value(1, "gpu__time_duration.sum", 1e6);
+  Value(1, "dram__bytes_read.sum", 3e9);
+  EXPECT_FALSE(FindStepFigures(store_, SumStepCounters(store_), {}).at(0).roofline.counted);
+}
+
 TEST_F(StepCountersTest, NothingWasRead) {
   EXPECT_TRUE(SumStepCounters(store_).empty());
   EXPECT_TRUE(FindStepFigures(store_, {}, {}).empty());

@@ -10,8 +10,9 @@
 namespace batchlight {
 
 inline constexpr std::string_view kIdentifiers[] = {
-    "pid",  "tid",          "holder_tid", "releaser_tid", "rank", "device",
-    "step", "longest_step", "stream",     "context",      "line", "communicator"};
+    "pid",    "tid",          "holder_tid",     "releaser_tid", "rank",
+    "device", "step",         "longest_step",   "stream",       "context",
+    "line",   "communicator", "measured_kernel"};
 
 inline bool IsIdentifier(const ResultColumn& column) {
   return column.type == CellType::kInteger && column.unit == Unit::kNone &&

@@ -1,6 +1,6 @@
 #include "analysis/tables/registry.h"
 
-#include "analysis/tables/counter_tables.h"
+#include "analysis/tables/counters/counter_tables.h"
 #include "analysis/tables/cpu_tables.h"
 #include "analysis/tables/lines_inside_table.h"
 #include "analysis/tables/os_tables.h"
@@ -101,6 +101,9 @@ constexpr TableEntry kTables[] = {
      "no kernels were recorded (profile -t cuda)"},
     {"step_counters", "Hardware counters of whole steps: mean, least, most.", MakeStepCountersTable,
      "no hardware counters were read (profile --step-counters)"},
+    {"step_roofline", "Operations and bytes of a step as counted, and the roof over it.",
+     MakeStepRooflineTable,
+     "no operations of steps were counted (profile --step-counters=roofline)"},
     {"kernel_limits", "Kernels that were measured: what bounds each, and what to do.",
      MakeKernelLimitsTable, "no kernels were measured (batchlight kernels)"},
     {"kernel_memory", "Measured kernels: bytes, bandwidth, hit rates, sectors a request.",

@@ -10,7 +10,7 @@
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/table_columns.h"
-#include "analysis/tables/counter_tables.h"
+#include "analysis/tables/counters/counter_tables.h"
 #include "cli/kernels/stall_view.h"
 #include "cli/reading/standard_output.h"
 #include "report/tables/people_table.h"
@@ -18,6 +18,7 @@
 #include "report/terminal/summary_text.h"
 #include "report/text/kernel_text.h"
 #include "report/text/number_text.h"
+#include "report/text/roofline_text.h"
 
 namespace batchlight::cli {
 namespace {
@@ -250,8 +251,11 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     RETURN_IF_ERROR(WriteTable(format, RowsOf(table), WriteNamesOut));
     if (!format.for_people()) continue;
     RETURN_IF_ERROR(WriteOut("\n"));
-    if (wanted.name != "limits") continue;
-    RETURN_IF_ERROR(WriteNamesOut(AdviceText(store, report, view.rows)));
+    if (wanted.name == "limits") {
+      RETURN_IF_ERROR(WriteNamesOut(AdviceText(store, report, view.rows)));
+    } else if (wanted.name == "roofline") {
+      RETURN_IF_ERROR(WriteNamesOut(RooflineHint(store, report) + "\n"));
+    }
   }
   if (WantsStalls(view)) {
     RETURN_IF_ERROR(PrintStalls(store, view, format, choice.wanted, input));

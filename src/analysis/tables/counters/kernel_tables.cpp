@@ -4,7 +4,8 @@
 #include "analysis/counters/kernel_figures.h"
 #include "analysis/counters/metrics.h"
 #include "analysis/result/result_column.h"
-#include "analysis/tables/counter_tables.h"
+#include "analysis/tables/counters/counter_tables.h"
+#include "analysis/tables/counters/measured_roof_columns.h"
 
 namespace batchlight {
 namespace {
@@ -105,7 +106,10 @@ Columns<KernelLine> WhereColumns() {
        })},
       {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"), RankOfKernel},
       {CountColumn("device", "GPU", "CUDA ordinal"),
-       [](const KernelLine& line) { return NumberCell(line.kernel.device); }}};
+       [](const KernelLine& line) { return NumberCell(line.kernel.device); }},
+      {CountColumn("measured_kernel", "Kernel Number",
+                   "By falling time: the same kernel in each table of measured kernels"),
+       [](const KernelLine& line) { return NumberCell(line.kernel.number); }}};
 }
 
 Columns<KernelLine> LimitColumns() {
@@ -228,78 +232,21 @@ Columns<KernelLine> SchedulerColumns() {
   return columns;
 }
 
-Cell Giga(const std::optional<double>& number) { return number ? Cell{*number / 1e9} : Cell{}; }
-Cell Tera(const std::optional<double>& number) { return number ? Cell{*number / 1e12} : Cell{}; }
-
-template <typename Value>
-auto OfRoofline(Value value) {
-  return [value](const KernelLine& line) { return Cell{value(line.kernel.roofline)}; };
-}
-auto IntensityOf(MemoryRoof level) {
-  return OfRoofline(
-      [level](const KernelRoofline& roofline) { return Real(roofline.Level(level).intensity); });
-}
-auto BytesOfLevel(MemoryRoof level) {
-  return OfRoofline(
-      [level](const KernelRoofline& roofline) { return Bytes(roofline.Level(level).bytes); });
-}
-auto PeakOfLevel(MemoryRoof level) {
-  return OfRoofline(
-      [level](const KernelRoofline& roofline) { return Giga(roofline.Level(level).peak_per_s); });
-}
-
-Columns<KernelLine> RoofColumns() {
-  return {{TextColumn("type", "Type", "Of most operations; none: a copy, or no operations"),
-           OfRoofline([](const KernelRoofline& of) { return std::string(of.type); })},
-          {RealColumn("tflops", "TFLOP/s", "Operations of that type, as counted"),
-           OfRoofline([](const KernelRoofline& of) {
-             return of.operations > 0 ? Cell{of.per_s / 1e12} : Cell{};
-           })},
-          {RealColumn("attainable_tflops", "Attainable", "TFLOP/s: the lowest of its roofs"),
-           OfRoofline([](const KernelRoofline& of) { return Tera(of.attainable_per_s); })},
-          {PercentColumn("attained", "Attained",
-                         "Of the attainable; without operations of the nearest bandwidth"),
-           OfRoofline([](const KernelRoofline& of) { return Share(of.share); })},
-          {TextColumn("roof", "Roof", "That is lowest: the peak of its type, or a level of memory"),
-           OfRoofline([](const KernelRoofline& of) { return std::string(of.roof); })},
-          {RealColumn("dram_intensity", "FLOP/B DRAM", "Operations a byte of DRAM"),
-           IntensityOf(MemoryRoof::kDram)},
-          {RealColumn("l2_intensity", "FLOP/B L2", "Operations a byte that L2 sent"),
-           IntensityOf(MemoryRoof::kL2)},
-          {RealColumn("l1_intensity", "FLOP/B L1",
-                      "Operations a byte that L1, with shared memory, sent"),
-           IntensityOf(MemoryRoof::kL1)}};
-}
-
 Columns<KernelLine> RooflineColumns() {
+  constexpr auto of = [](const KernelLine& line) -> const KernelRoofline& {
+    return line.kernel.roofline;
+  };
   Columns<KernelLine> columns = HeadColumns();
   Append(columns, {{PercentColumn("share", "Share", "Of the GPU time of all kernels of the step"),
                     [](const KernelLine& line) { return Cell{line.kernel.share * 100}; }}});
-  Append(columns, RoofColumns());
-  Append(
-      columns,
-      {{RealColumn("clock_ghz", "Clock GHz", "Of the multiprocessors while it ran"),
-        [](const KernelLine& line) { return Giga(line.kernel.clock_hz); }},
-       {RealColumn("operations", "Operations", "Of that type, of one launch"),
-        OfRoofline([](const KernelRoofline& of) { return Cell{of.operations}; })},
-       {TextColumn("counted", "Counted",
-                   "exactly; at most: by instructions of the pipe, 64 operations each"),
-        OfRoofline([](const KernelRoofline& of) {
-          return std::string(of.operations <= 0 ? "" : of.at_most ? "at most" : "exactly");
-        })},
-       {RealColumn("peak_tflops", "Peak TFLOP/s", "Of that type at this clock"),
-        OfRoofline([](const KernelRoofline& of) { return Tera(of.peak_per_s); })},
-       {BytesColumn("dram_bytes", "DRAM Bytes", "Read and written, of one launch"),
-        BytesOfLevel(MemoryRoof::kDram)},
-       {BytesColumn("l2_bytes", "L2 Bytes", "Sent to the multiprocessors"),
-        BytesOfLevel(MemoryRoof::kL2)},
-       {BytesColumn("l1_bytes", "L1 Bytes", "Sent to registers, with shared memory"),
-        BytesOfLevel(MemoryRoof::kL1)},
-       {RealColumn("dram_peak_gbps", "DRAM Peak GB/s", "At the memory's clock"),
-        PeakOfLevel(MemoryRoof::kDram)},
-       {RealColumn("l2_peak_gbps", "L2 Peak GB/s", "At its clock"), PeakOfLevel(MemoryRoof::kL2)},
-       {RealColumn("l1_peak_gbps", "L1 Peak GB/s", "At this clock"),
-        PeakOfLevel(MemoryRoof::kL1)}});
+  Append(columns, RoofColumnsOf<KernelLine>(of));
+  Append(columns, {{RealColumn("clock_ghz", "Clock GHz", "Of the multiprocessors while it ran"),
+                    [](const KernelLine& line) {
+                      return line.kernel.clock_hz ? Cell{*line.kernel.clock_hz / 1e9} : Cell{};
+                    }}});
+  Append(columns, RoofCountColumnsOf<KernelLine>(of));
+  Append(columns, {{TextColumn("advice", "What to Do", "What its place under its roofs means"),
+                    [](const KernelLine& line) { return RooflineAdvice(line.kernel); }}});
   Append(columns, WhereColumns());
   return columns;
 }

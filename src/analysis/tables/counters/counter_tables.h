@@ -9,6 +9,8 @@
 namespace batchlight {
 
 ResultTable MakeStepCountersTable(const RunOverview& overview);
+// Without rows where operations were not counted (--step-counters=roofline).
+ResultTable MakeStepRooflineTable(const RunOverview& overview);
 ResultTable MakeGpuMetricsTable(const RunOverview& overview);
 ResultTable MakeKernelLimitsTable(const RunOverview& overview);
 ResultTable MakeKernelMemoryTable(const RunOverview& overview);

@@ -1,4 +1,4 @@
-#include "analysis/tables/counter_tables.h"
+#include "analysis/tables/counters/counter_tables.h"
 
 #include <string>
 
@@ -6,6 +6,7 @@
 #include "analysis/counters/metrics.h"
 #include "analysis/counters/step_counters.h"
 #include "analysis/result/result_column.h"
+#include "analysis/tables/counters/measured_roof_columns.h"
 
 namespace batchlight {
 namespace {
@@ -89,7 +90,46 @@ const Columns<SampledRow>& SampledColumns() {
   return columns;
 }
 
+struct StepLine {
+  const Store& store;
+  StepFigures figures;
+};
+
+Columns<StepLine> StepRooflineColumns() {
+  constexpr auto of = [](const StepLine& line) -> const KernelRoofline& {
+    return line.figures.roofline;
+  };
+  Columns<StepLine> columns = {
+      {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"),
+       [](const StepLine& line) {
+         const ProcessId process = line.figures.process;
+         return process.IsNone() ? Cell{} : RankCell(line.store.processes.rank[process.row()]);
+       }},
+      {CountColumn("device", "GPU", "CUDA ordinal"),
+       [](const StepLine& line) { return NumberCell(line.figures.device); }},
+      {CountColumn("steps", "Steps", "That were measured"),
+       [](const StepLine& line) { return NumberCell(line.figures.steps); }},
+      {TimeColumn("time", "Time", "Of a measured step on the GPU, idle time and all"),
+       [](const StepLine& line) { return NanosecondsCell(line.figures.gpu_ns); }}};
+  Append(columns, RoofColumnsOf<StepLine>(of));
+  Append(columns, {{RealColumn("clock_ghz", "Clock GHz", "Of the multiprocessors, mean"),
+                    [](const StepLine& line) {
+                      return line.figures.clock_hz ? Cell{*line.figures.clock_hz / 1e9} : Cell{};
+                    }}});
+  Append(columns, RoofCountColumnsOf<StepLine>(of));
+  return columns;
+}
+
 }  // namespace
+
+ResultTable MakeStepRooflineTable(const RunOverview& overview) {
+  const Columns<StepLine> columns = StepRooflineColumns();
+  ResultTable table = EmptyTable("step_roofline", "Roofline of a step, measured", columns);
+  for (const StepFigures& figures : FindStepFigures(*overview.store)) {
+    if (figures.roofline.counted) AddRow(table, columns, StepLine{*overview.store, figures});
+  }
+  return table;
+}
 
 ResultTable MakeGpuMetricsTable(const RunOverview& overview) {
   ResultTable table = EmptyTable("gpu_metrics", "Metrics of GPUs over time", SampledColumns());
