@@ -1,9 +1,10 @@
 // What the tables of counters and of sampled instructions say of one kernel, put together.
 import type {Column, PageData, TableData} from "./data";
-import {cellsOf, rowCount} from "./table_sums";
+import {cellsOf, chosenPart, rowCount} from "./table_sums";
 
-// Tables with a row for each measured kernel, the same kernel in the same row of each.
-const kMeasured = ["kernel_limits", "kernel_memory", "kernel_occupancy", "kernel_scheduler"];
+// Of tables with a row for each measured kernel: its number, the same in each of them. The tables
+// may have different rows.
+const kNumber = "measured_kernel";
 const kFirstReason = "selected";  // columns of reasons, in "stalls", begin and end with these
 const kLastReason = "other";
 
@@ -11,7 +12,7 @@ export interface KernelEntry {
   kernel: number;         // strings: its name
   op: number|null;        // strings: that launches it
   share: number|null;     // of the GPU's time, or of samples where it was not measured
-  measured: number|null;  // row of kMeasured
+  measured: number|null;  // its number
   sampled: number|null;   // row of "stalls"
 }
 
@@ -41,7 +42,7 @@ export function kernelEntries(page: PageData): KernelEntry[] {
       kernel,
       op: cellsOf(limits, "operator")[row] ?? null,
       share: cellsOf(limits, "share")[row] ?? null,
-      measured: row,
+      measured: cellsOf(limits, kNumber)[row] ?? null,
       sampled: sampled.get(kernel) ?? null,
     });
   }
@@ -56,8 +57,10 @@ export function kernelEntries(page: PageData): KernelEntry[] {
 // The value of a measured kernel; undefined where nothing of the kind was read.
 export function measuredValue(
   page: PageData, entry: KernelEntry, table: string, key: string): Value|undefined {
-  const data = kMeasured.includes(table) ? tableOf(page, table) : undefined;
-  return entry.measured === null || !data ? undefined : valueAt(data, key, entry.measured);
+  const data = tableOf(page, table);
+  if (!data || entry.measured === null) return undefined;
+  const row = cellsOf(data, kNumber).indexOf(entry.measured);
+  return row < 0 ? undefined : valueAt(data, key, row);
 }
 
 export function valueAt(table: TableData, key: string, row: number): Value|undefined {
@@ -87,12 +90,7 @@ export function linesOf(page: PageData, entry: KernelEntry): TableData|null {
   const shown =
     ["place", "source", "instruction", "kernel_share", "stalls", "samples", "not_issued"];
   const kept = shown.filter((key) => rows.some((row) => isSaid(page, lines, key, row)));
-  return {
-    ...lines,
-    total_rows: rows.length,
-    columns: kept.flatMap((key) => lines.columns.filter((column) => column.key === key)),
-    cells: kept.map((key) => rows.map((row) => cellsOf(lines, key)[row] ?? null)),
-  };
+  return chosenPart(lines, kept, rows);
 }
 
 function isSaid(page: PageData, table: TableData, key: string, row: number): boolean {

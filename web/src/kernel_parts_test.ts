@@ -16,8 +16,16 @@ function pageOf(...tables: TableData[]): PageData {
   return {tables, strings, labels: {}} as unknown as PageData;
 }
 
-const limits = tableFrom("kernel_limits",
-  {kernel: [0, 0], operator: [2, null], share: [60, 40], dram: [81, null]}, ["kernel", "operator"]);
+const limits = tableFrom("kernel_limits", {
+  kernel: [0, 0],
+  operator: [2, null],
+  share: [60, 40],
+  dram: [81, null],
+  measured_kernel: [1, 2],
+},
+  ["kernel", "operator"]);
+// Of the second kernel alone.
+const roofline = tableFrom("kernel_roofline", {tflops: [12], measured_kernel: [2]}, []);
 const stalls = tableFrom("stalls", {
   kernel: [1, 0],
   share: [70, 30],
@@ -37,7 +45,7 @@ test("measured kernels come first, then those that were sampled alone", () => {
   const entries = kernelEntries(pageOf(limits, stalls));
   assert.deepEqual(entries.map(({kernel, share}) => [kernel, share]), [[0, 60], [0, 40], [1, 70]]);
   assert.deepEqual(
-    entries.map(({measured, sampled}) => [measured, sampled]), [[0, 1], [1, 1], [null, 0]]);
+    entries.map(({measured, sampled}) => [measured, sampled]), [[1, 1], [2, 1], [null, 0]]);
   assert.deepEqual(kernelEntries(pageOf()), []);
 });
 
@@ -50,6 +58,13 @@ test("what was not read is not there", () => {
   assert.equal(textOf(page, measuredValue(page, first, "kernel_limits", "operator")), "aten::mm");
   assert.deepEqual(reasonsOf(page, first), []);
   assert.equal(linesOf(page, first), null);
+});
+
+test("a kernel is found by its number, not by its row", () => {
+  const page = pageOf(limits, roofline);
+  const [first, second] = kernelEntries(page);
+  assert.equal(measuredValue(page, second, "kernel_roofline", "tflops")?.value, 12);
+  assert.equal(measuredValue(page, first, "kernel_roofline", "tflops"), undefined);
 });
 
 test("reasons are those between the first and the last of their columns, greatest first", () => {

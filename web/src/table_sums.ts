@@ -16,6 +16,19 @@ export function cellsOf(table: TableData, key: string): Cells {
   return table.cells[table.columns.findIndex((column) => column.key === key)] ?? [];
 }
 
+// Some of its columns, in the order of `keys`, and some of its rows.
+export function chosenPart(
+  table: TableData, keys: readonly string[], rows: readonly number[]): TableData {
+  const kept = keys.filter((key) => table.columns.some((column) => column.key === key));
+  return {
+    ...table,
+    events: table.events && eventsOf(table.events, rows),
+    total_rows: rows.length,
+    columns: kept.flatMap((key) => table.columns.filter((column) => column.key === key)),
+    cells: kept.map((key) => rows.map((row) => cellsOf(table, key)[row] ?? null)),
+  };
+}
+
 // The table itself if nothing is selected or nothing is known per step.
 export function tableOver(
   table: TableData, firstStep: readonly number[], range: StepRange): TableData {

@@ -1,6 +1,6 @@
-// sample_report DIR [STEPS [OPERATORS_PER_STEP [gpu [counters]]]]: the report of a run made by
-// hand, and DIR/diff.html, which compares it with one whose forward is faster; for the browser
-// tests in web/.
+// sample_report DIR [STEPS [OPERATORS_PER_STEP [gpu [counters|roofline|step-roofline]]]]: the
+// report of a run made by hand, and DIR/diff.html, which compares it with one whose forward is
+// faster; for the browser tests in web/.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "analysis/testing/sample_run.h"
 #include "base/file.h"
 #include "report/files/report_folder.h"
+#include "report/files/sample_roofline.h"
 #include "report/terminal/diff_text.h"
 
 namespace batchlight {
@@ -97,9 +98,12 @@ std::vector<ResultTable> StallTables(const Store& store) {
   return {StallKernelsTable(profile), StallLinesTable(profile)};
 }
 
-Status Write(const std::string& folder, const testing::SampleRun& run, bool has_counters) {
+Status Write(const std::string& folder, const testing::SampleRun& run, std::string_view counted) {
   Store store = testing::MakeSampleRun(run);
+  const bool has_counters = counted == "counters";
   if (has_counters) AddCounters(store);
+  if (counted == "roofline") AddSampleRoofline(store);
+  if (counted.ends_with("roofline")) AddSampleStepRoofline(store);
   const RunOverview overview = BuildOverview(store, {.phase_events = true});
   ReportOptions options{.folder = folder, .overwrite = true, .version = "test"};
   if (has_counters) options.more_tables = StallTables(store);
@@ -121,7 +125,7 @@ int main(int argc, char** argv) {
   if (argc > 2) run.steps = std::strtoull(argv[2], nullptr, 10);
   if (argc > 3) run.operators_per_step = std::strtoull(argv[3], nullptr, 10);
   run.gpu = argc > 4;
-  const batchlight::Status status = batchlight::Write(argv[1], run, argc > 5);
+  const batchlight::Status status = batchlight::Write(argv[1], run, argc > 5 ? argv[5] : "");
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
   return status.exit_code();
 }

@@ -4,12 +4,13 @@ import {h, svg} from "../dom";
 import {fixed, time} from "../format";
 import type {RankMapData, RankMapsData} from "../rank_maps_data";
 import {kShades, labelled, lineHeight, pathsOf, shadeOf} from "./heat_layout";
+import {placeTip, tipBox} from "./tip";
 
 export class HeatMap {
   readonly element: HTMLElement;
   private readonly canvas: SVGSVGElement;
   private readonly cursor = svg("rect", {class: "heat-cursor", width: 0, height: 1});
-  private readonly tip = h("div", {class: "tip", role: "status", "aria-live": "polite"});
+  private readonly tip = tipBox();
   private readonly columnNames: HTMLElement;
   private readonly plot: HTMLElement;
   private readonly height: number;
@@ -140,9 +141,7 @@ export class HeatMap {
     const box = this.canvas.getBoundingClientRect();
     const plot = this.plot.getBoundingClientRect();
     const x = box.left - plot.left + (box.width * (column + 0.5)) / this.map.columns.length;
-    const width = this.tip.offsetWidth;
-    const at = x + width + 24 < plot.width ? x + 12 : Math.max(0, x - width - 12);
-    this.tip.style.left = `${at}px`;
+    placeTip(this.tip, x, plot.width);
     this.tip.style.top = `${(this.height * (line + 1)) / this.job.lines.length + 6}px`;
   }
 

@@ -5,6 +5,7 @@ import {h, svg} from "../dom";
 import {time} from "../format";
 import {axisFromZero} from "./axis";
 import type {Axis} from "./axis";
+import {placeTip, tipBox} from "./tip";
 
 export interface Stairs {
   label: string;  // for screen readers
@@ -31,7 +32,7 @@ const kHeight = 220;
 export class StairChart {
   readonly element: HTMLElement;
   private readonly canvas: SVGSVGElement;
-  private readonly tip = h("div", {class: "tip", role: "status", "aria-live": "polite"});
+  private readonly tip = tipBox();
   private readonly start: number;
   private readonly end: number;
   private width = 0;
@@ -184,6 +185,6 @@ export class StairChart {
       parts.length > 0 ? h("table", {}, ...parts.reverse()) : "",
     );
     this.tip.classList.add("shown");
-    this.tip.style.left = `${Math.min(this.width - this.tip.offsetWidth, Math.max(0, x + 12))}px`;
+    placeTip(this.tip, x, this.width);
   }
 }

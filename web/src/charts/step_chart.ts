@@ -11,6 +11,7 @@ import {axisFromZero, integerTicks} from "./axis";
 import type {Axis} from "./axis";
 import {columnsFor, heightThatFits, runsOfKind} from "./columns";
 import type {ColumnBar} from "./columns";
+import {placeTip, tipBox} from "./tip";
 
 const kMargin = {
   left: 52,
@@ -48,7 +49,7 @@ export class StepChart {
       "aria-label":
         "Step time by step. Arrow keys move, shift with arrow keys selects, Escape clears.",
     });
-    this.tip = h("div", {class: "tip", role: "status", "aria-live": "polite"});
+    this.tip = tipBox();
     this.fullButton = h("button", {class: "quiet", type: "button", hidden: true});
     this.fullButton.addEventListener("click", () => {
       this.showAll = !this.showAll;
@@ -319,9 +320,7 @@ export class StepChart {
     mark.setAttribute("width", String(this.x(column + 1) - this.x(column)));
     this.fillTip(this.columns[column]);
     const left = (this.x(column) + this.x(column + 1)) / 2;
-    const width = this.tip.offsetWidth;
-    const at = left + width + 24 < this.width ? left + 12 : Math.max(0, left - width - 12);
-    this.tip.style.left = `${at}px`;
+    placeTip(this.tip, left, this.width);
   }
 
   private fillTip(column: ColumnBar): void {

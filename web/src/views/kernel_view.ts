@@ -6,6 +6,7 @@ import {fixed, numberText} from "../format";
 import {kernelEntries, linesOf, measuredValue, reasonsOf, tableOf, textOf, valueAt} from "../kernel_parts";
 import type {KernelEntry, Value} from "../kernel_parts";
 import {Table} from "../table";
+import {rooflineView} from "./roofline_view";
 import {section} from "./section";
 
 const kFirstLines = 12;
@@ -20,11 +21,18 @@ const kMemory = [
 ];
 const kOccupancy = ["occupancy", "theoretical", "limiter", "waves", "tail", "registers", "shared"];
 const kLaunch = ["time", "launches", "share", "clock_ghz", "spread", "rank", "device"];
+const kRoofline = [
+  "type", "tflops", "attainable_tflops", "attained", "roof", "dram_intensity", "l2_intensity",
+  "l1_intensity", "counted"
+];
 const kWhere = ["operator", "module", "inputs", "grid", "block"];
 
 export function kernelView(page: PageData): HTMLElement|null {
   const entries = kernelEntries(page);
-  if (entries.length === 0) return null;
+  if (entries.length === 0) {
+    const ofStep = rooflineView(page, () => {});
+    return ofStep && section("kernels", "How near the step is to its roofs", "", ofStep);
+  }
   const box = h("div", {class: "kernel", role: "region"});
   const show = (place: number): void => {
     box.setAttribute("aria-label", page.strings[entries[place].kernel]);
@@ -34,10 +42,19 @@ export function kernelView(page: PageData): HTMLElement|null {
     ...entries.map((entry, i) => h("option", {value: i}, optionText(page, entry, i))));
   picker.addEventListener("change", () => show(Number(picker.value)));
   show(0);
+  const pick = (kernel: number): void => {
+    const place = entries.findIndex(({measured}) => measured === kernel);
+    if (place < 0) return;
+    picker.value = String(place);
+    show(place);
+    picker.focus();
+    picker.scrollIntoView({block: "nearest"});
+  };
   return section(
     "kernels",
     "Why a kernel is slow",
     leadOf(page),
+    rooflineView(page, pick),
     h("label", {class: "picker kernel-picker"}, "Kernel ", picker),
     box,
   );
@@ -70,7 +87,8 @@ function partsOf(page: PageData, entry: KernelEntry): HTMLElement[] {
     h("div", {class: "kernel-parts"},
       bars("Speed of light", kUse.map((key) => measuredValue(page, entry, "kernel_limits", key))),
       list("Memory", page, entry, "kernel_memory", kMemory),
-      list("Occupancy", page, entry, "kernel_occupancy", kOccupancy), waits(page, entry)),
+      list("Occupancy", page, entry, "kernel_occupancy", kOccupancy),
+      list("Roofline", page, entry, "kernel_roofline", kRoofline), waits(page, entry)),
     hotLines(page, entry),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
@@ -90,7 +108,10 @@ function verdictOf(page: PageData, entry: KernelEntry): HTMLElement[] {
                  .map(([key, by]) => `${key} ${percent(key)} (${text(by)})`)
                  .join(", ");
   const stalls = tableOf(page, "stalls");
-  const advice = [text("advice")];
+  const advice = [
+    text("advice"),
+    textOf(page, measuredValue(page, entry, "kernel_roofline", "advice")),
+  ];
   if (stalls && entry.sampled !== null) {
     advice.push(textOf(page, valueAt(stalls, "advice", entry.sampled)));
   }
