@@ -54,6 +54,31 @@ class OthersOfTheGroup(InFolder):
         self.batchlight("sessions", "list")
         self.assertEqual(os.listdir(self.runtime), [])
 
+    def test_the_browsers_page_is_not_kept_in_the_folder_of_another_user(self):
+        """After `su` the variable is still that of the user before."""
+        with open(self.path("xdg-open"), "w") as file:
+            file.write("#!/bin/sh\ndirname \"$1\" >%s.part; mv %s.part %s\n" % ((self.path("seen"),) * 3))
+        os.chmod(self.path("xdg-open"), 0o755)
+        self.environment.update(DISPLAY=":9", PATH=self.folder + ":" + self.environment["PATH"])
+        recording = os.path.join(SOURCE, "examples", "train_h200.batchlight")
+
+        def place():
+            tool = self.begin("view", recording)
+            self.until(lambda: self.text("seen"), "no browser was started")
+            tool.kill()
+            tool.wait(LONG_S)
+            seen = self.text("seen").strip()
+            os.remove(self.path("seen"))
+            return seen
+
+        self.assertEqual(place(), self.runtime)
+        os.chmod(self.runtime, 0o777)  # as good as another's
+        self.assertEqual(place(), "/tmp")
+        if os.getuid() == 0:
+            os.chmod(self.runtime, 0o700)
+            shutil.chown(self.runtime, USER)
+            self.assertEqual(place(), "/tmp")
+
     def test_of_two_that_overwrite_one_name_one_is_recorded(self):
         for _ in range(10):
             tools = [self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-f", "-o",

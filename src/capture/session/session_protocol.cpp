@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/folder.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -49,10 +51,9 @@ Status NoAnswer(const std::string& session_name) {
 }
 
 // Whether it is a folder of this user that nobody else can put anything into.
-bool IsOwnAlone(const std::string& folder) {
-  struct stat info {};
-  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == getuid() &&
-         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+bool IsOwnAlone(const std::string& path) {
+  const auto folder = Folder::Open(path, false);
+  return folder.ok() && folder->IsOursAlone();
 }
 
 }  // namespace
@@ -142,12 +143,17 @@ Result<CaptureOptions> ReadStartRequest(const Request& request) {
   return options;
 }
 
+std::string OwnRuntimeFolder() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const bool is_own =
+      runtime != nullptr && *runtime == '/' && access(runtime, W_OK) == 0 && IsOwnAlone(runtime);
+  return is_own ? runtime : "";
+}
+
 Result<std::string> SessionFolder() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  // After `su` the variable may name the folder of the user before.
-  const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0 && IsOwnAlone(runtime);
-  std::string folder = has_runtime ? std::string(runtime) + "/batchlight"
-                                   : "/tmp/batchlight-" + std::to_string(getuid());
+  const std::string runtime = OwnRuntimeFolder();
+  std::string folder =
+      runtime.empty() ? "/tmp/batchlight-" + std::to_string(getuid()) : runtime + "/batchlight";
   const bool made = mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
   const int reason = errno;
   // In /tmp anybody could have made it first.

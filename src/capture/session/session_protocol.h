@@ -45,6 +45,9 @@ Request MakeStartRequest(const CaptureOptions& options);
 // Error (kUsage): a value that no start has.
 Result<CaptureOptions> ReadStartRequest(const Request& request);
 
+// XDG_RUNTIME_DIR where it is this user's alone: after `su` it may name the folder of the user
+// before, who could exchange what lies in it. "": there is none.
+std::string OwnRuntimeFolder();
 // The folder, made if it is missing. Error (kOutput) if it cannot be made or belongs to another.
 Result<std::string> SessionFolder();
 std::string SocketPath(const std::string& folder, const std::string& session_name);

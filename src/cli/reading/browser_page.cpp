@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/child.h"
+#include "capture/session/session_protocol.h"
 
 namespace batchlight::cli {
 
@@ -13,8 +14,8 @@ BrowserPage::BrowserPage(const std::string& url) {
   const bool display =
       std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
   if (url.empty() || !display) return;
-  const char* folder = std::getenv("XDG_RUNTIME_DIR");
-  file_ = std::string(folder != nullptr ? folder : "/tmp") + "/batchlight-XXXXXX.html";
+  const std::string runtime = capture::OwnRuntimeFolder();
+  file_ = (runtime.empty() ? "/tmp" : runtime) + "/batchlight-XXXXXX.html";
   const int fd = mkstemps(file_.data(), 5);  // mode 0600
   if (fd < 0) {
     file_.clear();
