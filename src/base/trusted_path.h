@@ -1,7 +1,11 @@
-// Whether code may be loaded from a place.
+// What other users can do at a place: change the code that lies there, read a file.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
+
+#include "base/folder.h"
 
 namespace batchlight {
 
@@ -9,5 +13,9 @@ namespace batchlight {
 // way to it, belongs neither to this user nor to root, or others may write it. "": nobody could. In
 // a folder like /tmp, with the sticky bit, nobody can exchange what is another's.
 std::string WhyNotTrusted(const std::string& path);
+
+// Whether the user may read the file, which is open and lies in the folder, as far as owner and
+// mode say: its own, the folder's and those of each folder on the way. Of groups nothing is known.
+bool IsReadableTo(uid_t user, int file, const Folder& folder);
 
 }  // namespace batchlight

@@ -1,5 +1,6 @@
 #include "base/trusted_path.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,6 +56,36 @@ TEST_F(TrustedPath, AnotherUsersIsNot) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(chown((base_ + "/a").c_str(), 65534, 65534), 0);
   EXPECT_EQ(WhyNotTrusted(File()), base_ + "/a belongs to another user");
+}
+
+TEST_F(TrustedPath, AFileIsReadableByOwnerAndModeOfItAndOfTheFolders) {
+  const Folder folder = Folder::Open(base_ + "/a/b").value();
+  const int file = folder.OpenFile("library.so", O_RDONLY);
+  const uid_t own = geteuid(), other = own + 1;
+  Allow(base_, 0711);
+  EXPECT_TRUE(IsReadableTo(own, file, folder));
+  EXPECT_TRUE(IsReadableTo(other, file, folder));
+  for (const std::string& path : {base_, base_ + "/a", base_ + "/a/b", File()}) {
+    const bool is_file = path == File();
+    Allow(path, is_file ? 0640 : 0774);
+    EXPECT_TRUE(IsReadableTo(own, file, folder)) << path;
+    EXPECT_FALSE(IsReadableTo(other, file, folder)) << path;
+    Allow(path, is_file ? 0604 : 0701);
+    EXPECT_TRUE(IsReadableTo(other, file, folder)) << path;
+  }
+  if (own == 0) {  // only root gives a file away, and opens what is nobody's to read
+    ASSERT_EQ(chown(File().c_str(), other, other), 0);
+    Allow(File(), 0400);
+    EXPECT_TRUE(IsReadableTo(other, file, folder));
+    EXPECT_FALSE(IsReadableTo(other + 1, file, folder));
+    Allow(File(), 0204);
+    EXPECT_FALSE(IsReadableTo(other, file, folder));
+  }
+  Allow(File(), 0604);
+  std::filesystem::rename(base_ + "/a/b", base_ + "/moved");
+  Allow(base_ + "/a", 0700);  // not on the way any more
+  EXPECT_TRUE(IsReadableTo(other, file, folder));
+  close(file);
 }
 
 }  // namespace

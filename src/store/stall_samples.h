@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,7 @@ struct StallSamples {
   std::vector<StallWindow> windows;
   std::vector<StallSample> samples;  // of one instruction and reason, of all windows
   std::vector<std::string> names = {""};
+  std::set<uint32_t> owners;  // users whose files the samples are in
 };
 
 }  // namespace batchlight

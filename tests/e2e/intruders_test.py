@@ -362,8 +362,10 @@ class ProgramOfAnotherUser(InFolder):
         for name in os.listdir(away):
             self.assertEqual(os.lstat(os.path.join(away, name)).st_uid, os.lstat(away).st_uid, name)
 
-    def test_lines_of_roots_files_that_the_program_names(self):
-        """Its code says under which file's name it is compiled; the outputs are not the user's."""
+    NAMED = (("roots.py", 0o600, "root"), ("groups.py", 0o640, "root"), ("users.py", 0o600, USER))
+
+    def name_files(self, output, files, *flags):
+        """The program's code says under which file's name it is compiled."""
         if run("/usr/bin/python3", "-c", "import torch").returncode != 0:
             self.skipTest("no torch")
         program = os.path.join(self.work, "train.py")
@@ -371,21 +373,42 @@ class ProgramOfAnotherUser(InFolder):
             file.write("import sys, torch\na = torch.ones(100, 100)\nfor name in sys.argv[1:]:\n"
                        "    exec(compile('for i in range(20): a @ a\\n' * 9, name, 'exec'), {'a': a})\n")
         named = []
-        for name, mode, owner in (("roots.py", 0o600, "root"), ("groups.py", 0o640, "root"),
-                                  ("users.py", 0o600, USER)):
+        for name, mode, owner in files:
             named.append(self.path(name))
             with open(named[-1], "w") as file:
                 file.write("line_of = '%s'\n" % name * 9)
             os.chmod(named[-1], mode)
             shutil.chown(named[-1], owner)
-        os.mkdir(self.path("out"), 0o755)
-        done = self.batchlight("profile", "--run-as", USER, "-e", "HOME=" + self.work,
-                               "--python-lines=gpu", "--export=jsonlines", "-o", self.path("out/run"),
-                               "/usr/bin/python3", program, *named, cwd=self.work, timeout=LONG_S)
+        done = self.batchlight("profile", "--run-as", USER, "-e", "HOME=" + self.work, "--python-lines=gpu", "-o",
+                               output, *flags, "/usr/bin/python3", program, *named, cwd=self.work, timeout=LONG_S)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("out/run.jsonl")) as file:
-            lines = re.findall("line_of = '([a-z.]+)'", file.read() + done.stderr)
-        self.assertEqual(set(lines), {"users.py"})
+        return done
+
+    def lines_in(self, path, said=""):
+        with open(self.path(path)) as file:
+            return set(re.findall("line_of = '([a-z/.]+)'", file.read() + said))
+
+    def test_lines_of_roots_files_that_the_program_names(self):
+        os.mkdir(self.path("out"), 0o755)
+        done = self.name_files(self.path("out/run"), self.NAMED, "--export=jsonlines")  # not the user's
+        self.assertEqual(self.lines_in("out/run.jsonl", done.stderr), {"users.py"})
+
+    def test_lines_of_roots_files_in_a_recording_that_root_reads(self):
+        """The user may have made it, and it says which files its lines are of."""
+        for folder, mode in (("private", 0o700), ("public", 0o711)):
+            os.mkdir(self.path(folder), mode)
+        self.name_files(os.path.join(self.work, "run"),
+                        self.NAMED + (("all.py", 0o644, "root"), ("private/all.py", 0o644, "root"),
+                                      ("private/users.py", 0o644, USER), ("public/all.py", 0o644, "root")))
+        recording = os.path.join(self.work, "run.batchlight")
+        users = {"users.py", "all.py", "public/all.py"}
+        for owner, lines in ((USER, users), ("root", {*users, "roots.py", "groups.py", "private/all.py",
+                                                      "private/users.py"})):
+            shutil.chown(recording, owner)
+            done = self.batchlight("export", "-f", "-t", "jsonlines", "-o", self.path("run.jsonl"), recording)
+            self.assertEqual((done.returncode, self.lines_in("run.jsonl")), (0, lines), done.stderr)
+            done = self.batchlight("report", "-f", "--embed-source", "-o", self.path("report"), recording)
+            self.assertEqual((done.returncode, self.lines_in("report/source.html")), (0, lines), done.stderr)
 
     def venv(self):
         """A virtual environment of the user's; its CUPTI says who loaded it."""

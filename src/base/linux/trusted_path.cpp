@@ -1,5 +1,6 @@
 #include "base/trusted_path.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,15 @@ std::string WhyNotAlone(const std::string& path, bool is_on_the_way) {
   return others_write && !is_sticky ? path + " can be written by other users" : "";
 }
 
+bool Grants(const struct stat& info, uid_t user, mode_t to_owner, mode_t to_others) {
+  return (info.st_mode & (info.st_uid == user ? to_owner : to_others)) != 0;
+}
+
+// A folder that is gone through only, which needs no right to list it. -1: there is none.
+int OpenOnTheWay(int folder, const char* name) {
+  return openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 }  // namespace
 
 std::string WhyNotTrusted(const std::string& path) {
@@ -34,6 +44,26 @@ std::string WhyNotTrusted(const std::string& path) {
     why = WhyNotAlone(place, true);
   }
   return why;
+}
+
+// Upwards by `..`, not by names, which may be exchanged meanwhile.
+bool IsReadableTo(uid_t user, int file, const Folder& folder) {
+  struct stat info {};
+  if (fstat(file, &info) != 0 || !Grants(info, user, S_IRUSR, S_IROTH)) return false;
+  int at = OpenOnTheWay(folder.fd(), ".");
+  bool is_open = at >= 0 && fstat(at, &info) == 0;
+  for (bool is_root = false; is_open && !is_root;) {
+    is_open = Grants(info, user, S_IXUSR, S_IXOTH);
+    const int above = OpenOnTheWay(at, "..");
+    close(at);
+    at = above;
+    struct stat info_above {};
+    is_open = is_open && above >= 0 && fstat(above, &info_above) == 0;
+    is_root = info.st_dev == info_above.st_dev && info.st_ino == info_above.st_ino;
+    info = info_above;
+  }
+  if (at >= 0) close(at);
+  return is_open;
 }
 
 }  // namespace batchlight

@@ -1,6 +1,8 @@
 #include "ingest/chunks/chunk_set.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -28,6 +30,15 @@ void ChunkSet::Release(size_t chunk) const {
   const StoredChunk& stored = chunks[chunk];
   const std::span bytes = stored.IsPacked() ? stored.block.stored : stored.view.bytes;
   if (!files.empty()) ForgetPages(bytes.data(), bytes.size());
+}
+
+// The owner is that of what is open, not of what has the name later.
+Result<MappedFile> OpenChunks(const std::string& path, ChunkSet& set) {
+  constexpr uint32_t kUnknown = UINT32_MAX;  // who may do what everybody may
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat info {};
+  set.owners.insert(fd >= 0 && fstat(fd, &info) == 0 ? info.st_uid : kUnknown);
+  return fd >= 0 ? MappedFile::FromDescriptor(fd, path) : MappedFile::Open(path);
 }
 
 // Threads of a process are ordered by when they began, which is not always the order of their

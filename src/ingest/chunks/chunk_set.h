@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct ChunkSet {
   std::string path;                 // of the recording
   std::vector<StoredChunk> chunks;  // borrow from `files`
   std::vector<MappedFile> files;
-  uint64_t damaged = 0;              // chunks or blocks that could not be read
+  std::set<uint32_t> owners;  // users whose files were opened here: they say what names there are
+  uint64_t damaged = 0;       // chunks or blocks that could not be read
   std::vector<std::string> notices;  // for people: what is odd about the input
 
   // Gives back the memory of a chunk that is not read again.
@@ -31,6 +33,8 @@ Status LoadSealedFile(const std::string& path, ChunkSet& set);
 Status LoadSealedFile(MappedFile file, const std::string& path, ChunkSet& set);
 Status LoadLiveFolder(const std::string& path, ChunkSet& set);
 Status LoadProcessFile(const std::string& path, ChunkSet& set);  // one file of a live folder
+// A file of a recording; notes its owner.
+Result<MappedFile> OpenChunks(const std::string& path, ChunkSet& set);
 // Brings the chunks into the order of the store.
 void SortChunks(ChunkSet& set);
 

@@ -31,7 +31,7 @@ Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
 }
 
 Status LoadProcessFile(const std::string& path, ChunkSet& set) {
-  ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  ASSIGN_OR_RETURN(MappedFile file, OpenChunks(path, set));
   std::vector<format::ChunkView> chunks;
   set.damaged += format::ScanProcessFile(file.bytes(), chunks);
   for (const format::ChunkView& chunk : chunks) set.chunks.push_back({.view = chunk});

@@ -171,7 +171,7 @@ void FindChunks(std::span<const uint8_t> file, const std::vector<uint64_t>& offs
 }  // namespace
 
 Status LoadSealedFile(const std::string& path, ChunkSet& set) {
-  ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  ASSIGN_OR_RETURN(MappedFile file, OpenChunks(path, set));
   return LoadSealedFile(std::move(file), path, set);
 }
 

@@ -143,7 +143,9 @@ Result<StallSamples> ReadStallSamples(const std::string& path) {
     reader.ReadChunk(unpacker.Open(set.chunks[i]));
     set.Release(i);
   }
-  return reader.Finish();
+  StallSamples samples = reader.Finish();
+  samples.owners = set.owners;
+  return samples;
 }
 
 }  // namespace batchlight

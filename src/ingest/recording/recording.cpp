@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/memory_budget.h"
@@ -162,9 +163,10 @@ void TellOfKilledTool(Store& store) {
 }
 
 Result<Store> ReadWithSources(ChunkSet set, const std::string& path, const RecordedParts& parts) {
+  const std::set<uint32_t> owners = set.owners;
   ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
   store.source = path;
-  ReadSourceLines(store);
+  ReadSourceLines(store, owners);
   if (ReadsAll(parts)) TellOfKilledTool(store);
   return store;
 }

@@ -1,11 +1,16 @@
 #include "ingest/recording/source_lines.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +21,7 @@
 #include "base/folder.h"
 #include "base/json_text.h"
 #include "base/mapped_file.h"
+#include "base/trusted_path.h"
 
 namespace batchlight {
 namespace {
@@ -30,6 +36,15 @@ constexpr std::string_view kPython[] = {".py"};
 constexpr std::string_view kKernels[] = {".py", ".cu", ".cuh", ".h", ".hpp", ".inl"};
 
 std::function<SourceRights()> g_take_rights;
+
+// Of all recordings whose lines were read here; several may be read at once.
+std::mutex g_owners_mutex;
+std::set<uint32_t> g_owners;
+
+std::set<uint32_t> AllOwners() {
+  const std::lock_guard lock(g_owners_mutex);
+  return g_owners;
+}
 
 bool IsWanted(std::string_view path) {
   return path.starts_with('/') && path.ends_with(".py") && path.find("-packages/") == path.npos;
@@ -86,10 +101,14 @@ std::map<StringId, std::vector<uint32_t>> WantedFiles(const Store& store) {
 // Reads files as they were at the end of the run.
 class SourceReader {
  public:
-  SourceReader(const Store& store, std::span<const std::string_view> extensions)
-      : end_ns_(store.session_start_utc_ns + store.duration_ns), extensions_(extensions) {}
+  SourceReader(const Store& store, std::span<const std::string_view> extensions,
+               std::set<uint32_t> owners)
+      : end_ns_(store.session_start_utc_ns + store.duration_ns),
+        extensions_(extensions),
+        owners_(std::move(owners)) {}
 
-  // Nothing where one cannot be read, was changed since, or has another extension behind a link.
+  // Nothing where one cannot be read, was changed since, has another extension behind a link, or
+  // was named by somebody who could not read it.
   std::optional<std::string> Read(const std::string& path) {
     namespace fs = std::filesystem;
     const SourceRights rights = g_take_rights ? g_take_rights() : nullptr;
@@ -106,12 +125,20 @@ class SourceReader {
     // Not through a link that somebody put there meanwhile.
     const std::string real = file.path().generic_string();
     const auto folder = Folder::OpenParent(real);
-    if (!folder.ok()) return {};
-    const auto text = MappedFile::Open(folder.value(), LastPartOf(real));
-    return text.ok() ? std::optional(std::string(text->text())) : std::nullopt;
+    const int fd = folder.ok() ? folder->OpenFile(LastPartOf(real), O_RDONLY) : -1;
+    if (fd < 0) return {};
+    const bool may_be = rights != nullptr || MayBeRead(fd, folder.value());
+    const auto text = MappedFile::FromDescriptor(fd, real);
+    return may_be && text.ok() ? std::optional(std::string(text->text())) : std::nullopt;
   }
 
  private:
+  bool MayBeRead(int fd, const Folder& folder) const {
+    return std::all_of(owners_.begin(), owners_.end(), [&](uint32_t owner) {
+      return owner == geteuid() || IsReadableTo(owner, fd, folder);
+    });
+  }
+
   bool IsSource(const std::filesystem::path& path) const {
     const std::string extension = path.extension().string();
     return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
@@ -119,6 +146,7 @@ class SourceReader {
 
   const int64_t end_ns_;
   const std::span<const std::string_view> extensions_;
+  const std::set<uint32_t> owners_;
   uintmax_t bytes_left_ = kMostBytes;
 };
 
@@ -126,9 +154,13 @@ class SourceReader {
 
 void ReadSourcesWith(std::function<SourceRights()> take) { g_take_rights = std::move(take); }
 
-void ReadSourceLines(Store& store) {
+void ReadSourceLines(Store& store, const std::set<uint32_t>& owners) {
+  {
+    const std::lock_guard lock(g_owners_mutex);
+    g_owners.insert(owners.begin(), owners.end());
+  }
   PythonFramesTable& frames = store.python_frames;
-  SourceReader reader(store, kPython);
+  SourceReader reader(store, kPython, owners);
   for (const auto& [file, rows] : WantedFiles(store)) {
     const std::optional<std::string> text = reader.Read(std::string(store.Text(file)));
     if (!text) continue;
@@ -142,7 +174,7 @@ void ReadSourceLines(Store& store) {
 
 std::map<std::string, std::string> ReadSourceFiles(const Store& store) {
   std::map<std::string, std::string> files;
-  SourceReader reader(store, kPython);
+  SourceReader reader(store, kPython, AllOwners());
   for (const auto& [file, rows] : WantedFiles(store)) {
     const std::string path(store.Text(file));
     const std::optional<std::string> text = reader.Read(path);
@@ -158,7 +190,7 @@ void ReadKernelSources(const Store& store, StallSamples& samples) {
       by_file[sample.file][sample.line].push_back(&sample);
     }
   }
-  SourceReader reader(store, kKernels);
+  SourceReader reader(store, kKernels, samples.owners);
   for (const auto& [file, by_line] : by_file) {
     const std::optional<std::string> text = reader.Read(samples.names[file]);
     if (!text) continue;

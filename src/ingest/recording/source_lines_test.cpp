@@ -1,10 +1,12 @@
 #include "ingest/recording/source_lines.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ class SourceLinesTest : public ::testing::Test {
   }
   std::string LineThere(uint32_t line) {
     store_.python_frames.Append({.file = store_.strings.Intern(path_), .line = line});
-    ReadSourceLines(store_);
+    ReadSourceLines(store_, {});
     return std::string(store_.Text(store_.python_frames.text.back()));
   }
 
@@ -93,6 +95,33 @@ TEST_F(SourceLinesTest, FilesAreReadWithTheRightsThatAreTaken) {
   ReadSourcesWith(nullptr);
   EXPECT_EQ(taken, 3);
   EXPECT_EQ(held, 0);
+}
+
+// Whoever reads it may be able to read more than the user who says what names are in it.
+TEST_F(SourceLinesTest, WhatAnotherUsersRecordingNamesIsThatUsersToRead) {
+  namespace fs = std::filesystem;
+  const auto own = static_cast<uint32_t>(geteuid()), other = own + 1;
+  std::ofstream(path_) << "secret = 1\n";
+  const auto shown = [&](const std::set<uint32_t>& owners) {
+    Store store;
+    store.duration_ns = INT64_MAX;
+    store.python_frames.Append({.file = store.strings.Intern(path_), .line = 1});
+    ReadSourceLines(store, owners);
+    StallSamples samples{.names = {"", path_}, .owners = owners};
+    samples.samples.push_back({.file = 1, .line = 1});
+    ReadKernelSources(store, samples);
+    const bool line = !store.Text(store.python_frames.text.back()).empty();
+    EXPECT_EQ(samples.samples[0].source != 0, line);
+    return line;
+  };
+  fs::permissions(path_, fs::perms(0604));
+  EXPECT_TRUE(shown({own}));
+  EXPECT_TRUE(shown({own, other}));
+  fs::permissions(path_, fs::perms(0640));
+  EXPECT_TRUE(shown({own}));
+  EXPECT_FALSE(shown({other}));
+  EXPECT_FALSE(shown({own, other}));
+  EXPECT_FALSE(shown({UINT32_MAX}));
 }
 
 TEST_F(SourceLinesTest, LinesOfKernelsAreThoseOfTheirFiles) {
