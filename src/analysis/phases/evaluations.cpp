@@ -10,6 +10,7 @@
 #include "analysis/numbers/quantile.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/phases/loop_events.h"
+#include "analysis/phases/unlearned_calls.h"
 
 namespace batchlight {
 namespace {
@@ -19,6 +20,10 @@ using Kind = LoopEventKind;
 // Fewer are a check before the training, or a model that looks at its own output once more.
 constexpr size_t kLeastRollouts = 3;
 constexpr int64_t kLeastCallsOfRollout = 8;
+// In a row, with gradients on, that nothing learns from: fewer are looks at the model.
+constexpr size_t kLeastUnlearned = 3;
+// More than in most iterations: whole episodes, where the loop acts once in each.
+constexpr int64_t kTimesUsual = 8;
 // Operators that follow each other so closely do one thing, or by a tenth of what went before.
 constexpr int64_t kNearNs = 2'000'000;
 
@@ -31,6 +36,7 @@ struct Stretch {
   int64_t eval_ns = 0;  // in those in eval mode
   bool own_loader = false;
   bool of_trained = false;  // calls a module that is trained
+  bool unlearned = false;   // has calls with gradients on, in train mode
   bool has_loss = false;
   int64_t measured_ns = INT64_MIN;  // when a metric of its last call was read; INT64_MIN: none was
   StringId path;                    // of its first call
@@ -88,14 +94,16 @@ class ThreadEvaluations {
       habit.stretches.push_back(i);
     }
     std::vector<TimeSpan> validations, pauses, parts;
-    for (const auto& [key, habit] : habits) {
+    for (auto& [key, habit] : habits) {
+      for (const Stretch& stretch : TakeLong(habit)) validations.push_back(WithMetrics(stretch));
       if (IsRollout(habit)) {
         for (const size_t i : habit.stretches) {
           (StandsInMost(habit) ? parts : pauses).push_back(Extent(stretches_[i]));
         }
       } else if (IsValidation(habit)) {
         for (const size_t i : habit.stretches) {
-          if (IsLongEnough(stretches_[i])) validations.push_back(WithMetrics(stretches_[i]));
+          if (IsLongEnough(stretches_[i]) && !MayFill(stretches_[i]))
+            validations.push_back(WithMetrics(stretches_[i]));
         }
       }
     }
@@ -119,6 +127,7 @@ class ThreadEvaluations {
   bool IsCall(size_t i) const { return events_[i].kind == Kind::kCall; }
 
   void FindByMode() {
+    FindUnlearned();
     // From the end: whether a backward comes before anything else that ends an iteration.
     bool learns = false;
     for (size_t i = events_.size(); i-- > 0;) {
@@ -126,10 +135,31 @@ class ThreadEvaluations {
       if (event.kind == Kind::kBackward) learns = true;
       if (event.kind == Kind::kOptimizer || event.kind == Kind::kTrainMode) learns = false;
       if (event.kind != Kind::kCall) continue;
-      is_evaluation_[i] = event.no_grad || (event.eval_mode && !learns);
+      if (event.no_grad || (event.eval_mode && !learns)) is_evaluation_[i] = true;
       // What stands before a call that learns, in train mode, is not learned from by its backward.
       if (!event.no_grad && !event.eval_mode) learns = false;
     }
+  }
+
+  // Rows of calls with gradients on that no backward comes back to, of one module.
+  void FindUnlearned() {
+    size_t first = 0, calls = 0;
+    const auto end = [&](size_t i) {
+      for (size_t k = first; k < i && calls >= kLeastUnlearned; ++k) {
+        is_evaluation_[k] = is_evaluation_[k] || IsCall(k);
+      }
+      calls = 0;
+    };
+    for (size_t i = 0; i < events_.size(); ++i) {
+      const bool is_call = IsCall(i) && events_[i].unlearned && !events_[i].eval_mode;
+      if (calls > 0 && is_call && !(events_[i].path == events_[first].path)) end(i);
+      if (is_call) {
+        if (calls++ == 0) first = i;
+      } else if (IsCall(i) || !Joins(i)) {
+        end(i);
+      }
+    }
+    end(events_.size());
   }
 
   // Without modes: in an iteration with more calls of a module than are usual, the first ones.
@@ -243,6 +273,7 @@ class ThreadEvaluations {
       const int64_t ns = std::max<int64_t>(1, call.end_ns - call.start_ns);
       stretch.all_ns += ns;
       if (call.eval_mode) stretch.eval_ns += ns;
+      stretch.unlearned |= !call.eval_mode && !call.no_grad;
       stretch.of_trained |= trained_.contains(call.path.value);
     }
     for (Stretch& stretch : stretches_) {
@@ -290,11 +321,49 @@ class ThreadEvaluations {
     return habit.steps.contains(0) && !habit.steps.contains(steps_);
   }
 
+  // Takes the stretches that are much longer than those of most iterations out of a habit: whole
+  // episodes that are played now and then, where the loop acts once in each. Nothing where they may
+  // be what the updates behind them learn from. Without the calls that belong to the iteration as
+  // in any other.
+  std::vector<Stretch> TakeLong(Habit& habit) const {
+    std::vector<int64_t> calls;
+    for (const size_t i : habit.stretches) {
+      calls.push_back(static_cast<int64_t>(stretches_[i].calls));
+      if (stretches_[i].eval_mode() || !stretches_[i].of_trained) return {};
+    }
+    const int64_t usual = MedianOf(calls);
+    if (usual >= kLeastCallsOfRollout || !StandsInMost(habit)) return {};
+    Habit longer, rest;
+    for (const size_t i : habit.stretches) {
+      const bool is_long =
+          int64_t(stretches_[i].calls) >= kTimesUsual * std::max<int64_t>(usual, 1);
+      (is_long ? longer : rest).steps.insert(stretches_[i].step);
+      (is_long ? longer : rest).stretches.push_back(i);
+    }
+    if (longer.stretches.empty() || Prepares(longer) || Inner(longer) * 4 > Gaps()) return {};
+    habit = rest;
+    std::vector<Stretch> taken;
+    for (const size_t i : longer.stretches) {
+      const bool is_end = stretches_[i].step == steps_;  // no iteration begins behind it
+      if (stretches_[i].step > 0) taken.push_back(WithoutLast(stretches_[i], is_end ? 0 : usual));
+    }
+    return taken;
+  }
+
+  Stretch WithoutLast(Stretch stretch, int64_t calls) const {
+    for (; calls > 0 && stretch.last > stretch.first; --calls) {
+      do --stretch.last;
+      while (stretch.last > stretch.first && !IsCall(stretch.last));
+      --stretch.calls;
+    }
+    return stretch;
+  }
+
   // The model that learns is called many times, each time before it does, without a DataLoader:
   // it makes its own samples. Who computes a loss has samples already, and looks how well it does.
   bool IsRollout(const Habit& habit) const {
     if (!Prepares(habit) || habit.stretches.size() < kLeastRollouts) return false;
-    if (Any(habit, [](const Stretch& s) { return s.has_loss; })) return false;
+    if (Any(habit, [](const Stretch& s) { return s.has_loss || s.unlearned; })) return false;
     if (!Any(habit, [](const Stretch& s) { return s.of_trained; })) return false;
     if (Any(habit, [](const Stretch& s) { return s.own_loader; })) return false;
     std::vector<int64_t> calls;
@@ -321,6 +390,8 @@ class ThreadEvaluations {
   static bool IsLongEnough(const Stretch& stretch) {
     return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2 || IsMeasured(stretch);
   }
+  // What calls the model with gradients on before the first update may fill a replay memory.
+  static bool MayFill(const Stretch& stretch) { return stretch.unlearned && stretch.step == 0; }
   static bool IsMeasured(const Stretch& stretch) { return stretch.measured_ns != INT64_MIN; }
 
   // The event that opens the stretch: the switch to eval mode or the loader's start before its
@@ -413,6 +484,7 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
   const ThreadSpans phase_rows(store.phase_calls.thread);
   const ThreadSpans operator_rows(store.operator_calls.thread);
   const PartsOfRoots parts = FindParts(store.module_calls);
+  const UnlearnedCalls unlearned(store);
   std::vector<PhaseMark> found;
   for (size_t row = 0; row < spans.thread_count(); ++row) {
     const ThreadId thread = ThreadId::At(row);
@@ -421,6 +493,7 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
     LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread),
                                           operator_rows.Of(thread));
     if (events.steps == 0) continue;
+    unlearned.Mark(operator_rows.Of(thread), events.rows);
     const ThreadEvaluations evaluations(store, operator_rows.Of(thread), std::move(events), parts,
                                         modes_known[process.row()]);
     for (PhaseMark& mark : evaluations.Run()) {

@@ -2,9 +2,10 @@
 // optimizer steps, as whole stretches with the loading between the calls.
 //
 // A call that ran in eval mode or with gradients off, and that no backward belongs to, is one of an
-// evaluation. Most training loops have some in every iteration that are no validation: a GAN's
-// generator while the critic learns, a teacher, a target network. So what counts is also the module
-// (is it the one that is trained?), how often such calls come, and whether they stand before
+// evaluation; so is each of a row of calls that autograd followed and no backward came back to
+// (unlearned_calls.h). Most training loops have some in every iteration that are no validation: a
+// GAN's generator while the critic learns, a teacher, a target network. So what counts is also the
+// module (is it the one that is trained?), how often such calls come, and whether they stand before
 // updates only: then, many at a time and without a DataLoader, they are the rollouts of
 // reinforcement learning. Recordings that do not know modes have what a stretch has beyond the
 // calls of the usual iteration.

@@ -34,6 +34,23 @@ class Loop {
     }
     at_ += ns + 2;
   }
+  // A call with gradients on, whose operators have numbers of autograd.
+  void Followed(std::string_view path) {
+    for (int64_t k = 0; k < 3; ++k) {
+      build_.Operator(thread_, "aten::addmm", at_ + 5 + 5 * k, at_ + 9 + 5 * k, ++number_);
+    }
+    Call(path);
+  }
+  // What the last call returned is learned from.
+  void Learn(std::string_view path) {
+    Followed(path);
+    for (int64_t k = 0; k < 3; ++k) {
+      build_.Operator(thread_, "AddmmBackward0", at_ + 5 + 5 * k, at_ + 9 + 5 * k, number_ - k, 1,
+                      OperatorScope::kBackward);
+    }
+    Backward();
+    Update();
+  }
   void Wrapped(std::string_view wrapper, std::string_view path) {
     build_.Module(thread_, wrapper, "DistributedDataParallel", at_, at_ + 40);
     build_.Module(thread_, path, "Net", at_ + 5, at_ + 35);
@@ -98,6 +115,7 @@ class Loop {
   Store store_;  // what was found in
   ThreadId thread_;
   int64_t at_ = 100;
+  int64_t number_ = 0;  // of autograd
 };
 
 TEST(Validation, IsAStretchWithItsLoading) {
@@ -246,6 +264,88 @@ TEST(Validation, WithGradientsOnIsToldByTheModeAlone) {
     for (int i = 0; i < 3; ++i) loop.Call("Net", "eval");
   }
   EXPECT_EQ(loop.Found().size(), 2u);
+}
+
+// Neither eval() nor no_grad(): no backward comes back to what it computes.
+TEST(Validation, IsARowOfForwardsThatNothingLearnsFrom) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int i = 0; i < 9; ++i) loop.Learn("Net");
+    const int64_t start = loop.now();
+    for (int i = 0; i < 6; ++i) loop.Followed("Net");
+    expected.push_back({start, loop.now() - 2});
+  }
+  const std::vector<TimeSpan> found = loop.Found();
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(double(found[i].start_ns), double(expected[i].start_ns), 3);
+    EXPECT_NEAR(double(found[i].end_ns), double(expected[i].end_ns), 3);
+  }
+}
+
+TEST(Validation, IsNoForwardsThatAreLearnedFromOrMayBe) {
+  Loop together;  // the backward of an episode comes back to all of its calls
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 5; ++k) together.Learn("Policy");
+    for (int k = 0; k < 9; ++k) together.Call("Policy");
+    together.Learn("Policy");
+  }
+  EXPECT_TRUE(together.Found().empty()) << "calls without operators say nothing";
+  Loop warm_up;  // of a state, before what is learned from, in each iteration
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 9; ++k) warm_up.Followed("Cell");
+    warm_up.Learn("Cell");
+  }
+  EXPECT_TRUE(warm_up.Found().empty());
+  EXPECT_TRUE(warm_up.Found(PhaseKind::kRollout).empty());
+  EXPECT_TRUE(warm_up.Found(PhaseKind::kRollout, true).empty());
+  Loop acts;  // for what it learns from later
+  for (int i = 0; i < 12; ++i) {
+    acts.Followed("Q");
+    acts.Learn("Q");
+  }
+  EXPECT_TRUE(acts.Found().empty());
+  Loop collects;  // an episode, before all updates that learn from it
+  for (int i = 0; i < 5; ++i) {
+    for (int k = 0; k < 20; ++k) collects.Followed("Policy");
+    for (int k = 0; k < 8; ++k) collects.Learn("Policy");
+  }
+  EXPECT_TRUE(collects.Found().empty());
+  EXPECT_TRUE(collects.Found(PhaseKind::kRollout).empty()) << "or whatever else it is for";
+}
+
+// A loop that acts once in each iteration, with gradients on or off, and plays whole episodes now
+// and then.
+TEST(Validation, IsARowOfCallsInALoopThatCallsOnceInEachIteration) {
+  for (const bool no_grad : {false, true}) {
+    for (const bool at_end : {false, true}) {
+      Loop loop;
+      const auto act = [&] { no_grad ? loop.Call("Q", "no_grad") : loop.Followed("Q"); };
+      for (int k = 0; k < 40; ++k) act();
+      std::vector<int64_t> starts, ends;
+      for (int i = 1; i <= 40; ++i) {
+        act();
+        if (no_grad) loop.Call("Target", "no_grad");
+        loop.Learn("Q");
+        if (i % 10 != 0 || (i == 40 && !at_end)) continue;
+        starts.push_back(loop.now());
+        for (int k = 0; k < 50; ++k) act();
+        ends.push_back(loop.now());
+      }
+      const std::vector<TimeSpan> found = loop.Found();
+      EXPECT_TRUE(loop.Found(PhaseKind::kRollout).empty());
+      if (!at_end) {  // all of them are before updates: they may be what these learn from
+        EXPECT_TRUE(found.empty());
+        continue;
+      }
+      ASSERT_EQ(found.size(), starts.size()) << no_grad;
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(double(found[i].start_ns), double(starts[i]), 40) << no_grad;
+        EXPECT_NEAR(double(found[i].end_ns), double(ends[i]), 40) << no_grad;
+      }
+    }
+  }
 }
 
 TEST(Validation, IsNoTrainingInEvalMode) {

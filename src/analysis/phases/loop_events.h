@@ -26,9 +26,10 @@ struct LoopEvent {
   LoopEventKind kind = LoopEventKind::kCall;
   bool eval_mode = false;  // of a call
   bool no_grad = false;
-  bool closure = false;  // an optimizer's step that runs forward and backward itself
-  StringId path;         // of a call's module
-  uint32_t step = 0;     // updates before it
+  bool unlearned = false;  // of a call with gradients on: no backward comes back to it
+  bool closure = false;    // an optimizer's step that runs forward and backward itself
+  StringId path;           // of a call's module
+  uint32_t step = 0;       // updates before it
 };
 
 struct LoopEvents {
