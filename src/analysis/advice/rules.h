@@ -116,6 +116,8 @@ struct WorkerStart {
 };
 // Those of the training loop's thread, validation's too, in order. (loading/data_rules.cpp)
 std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main);
+// How to start spawned workers in less time. (loading/data_rules.cpp)
+std::string CheaperStartOfWorkers();
 // Iterators of DataLoaders that steps make, one or more each, and what of making them a step waits
 // for; nothing where that is little or not known. (loading/iterator_rules.cpp)
 struct IteratorsInSteps {

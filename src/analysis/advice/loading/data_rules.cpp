@@ -428,6 +428,16 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
+std::string CheaperStartOfWorkers() {
+  return "The first start is cheaper with multiprocessing_context=\"forkserver\" (Linux, macOS), "
+         "which imports the "
+         "program once for all of them, or \"fork\" where nothing has started CUDA or threads yet; "
+         "and where what only "
+         "training needs is imported under if __name__ == \"__main__\", and the data set lies in a "
+         "module that "
+         "imports little.";
+}
+
 void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const ProcessSteps* main = run.steps.Main();
@@ -446,6 +456,7 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
       [](const WorkerStart& a, const WorkerStart& b) { return a.took_ns < b.took_ns; });
   const TimeSpan loop = SpanOfLoop(main->steps).whole;
   if (again_ns < kVisibleGain * double(loop.end_ns - loop.start_ns)) return;
+  const std::string spawned = FindSpawnedWorkers(*run.store, main->process).Sentence();
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
        .seen = std::to_string(starts.size()) + " starts, each until its first batch, took " +
@@ -453,10 +464,12 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
                " longer than a batch does; a step takes " + TimeOf(step_ns) + "." +
                (ends_ns > step_ns ? " Waiting for the end of those before took " +
                                         TimeOf(ends_ns / double(starts.size() - 1)) + " each."
-                                  : ""),
+                                  : "") +
+               spawned,
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
               "everything and open the data set again.",
-       .action = "DataLoader(..., persistent_workers=True).",
+       .action = "DataLoader(..., persistent_workers=True)." +
+                 (spawned.empty() ? "" : " " + CheaperStartOfWorkers()),
        .evidence = {{.kind = "call",
                      .name = "DataLoader.__iter__",
                      .count = starts.size(),

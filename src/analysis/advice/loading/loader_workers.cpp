@@ -1,10 +1,13 @@
 #include "analysis/advice/loading/loader_workers.h"
 
 #include <algorithm>
+#include <map>
 
+#include "analysis/advice/advice_text.h"
 #include "analysis/advice/thresholds.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/stages/imports.h"
 #include "analysis/steps/loop_span.h"
 #include "analysis/steps/step_lookup.h"
 
@@ -123,12 +126,59 @@ bool IsSingleProcess(std::string_view iterator) {
   return iterator.find("_SingleProcessDataLoaderIter") != std::string_view::npos;
 }
 
+namespace {
+
+bool IsSpawned(const Store& store, size_t process, ProcessId training) {
+  return store.processes.parent[process] == training &&
+         RunsModule(store, process, "multiprocessing.spawn ");
+}
+
+}  // namespace
+
+SpawnedWorkers FindSpawnedWorkers(const Store& store, ProcessId training) {
+  SpawnedWorkers spawned;
+  for (size_t process = 0; process < store.processes.size(); ++process) {
+    spawned.count += IsSpawned(store, process, training);
+  }
+  if (spawned.count == 0) return spawned;
+  std::map<std::string_view, double> modules;
+  for (const Import& import : FindImports(store)) {
+    const ProcessId process = store.ProcessOf(import.thread);
+    if (process.IsNone() || import.is_recorder || !IsSpawned(store, process.row(), training)) {
+      continue;
+    }
+    const double ns = double(import.total_ns) / double(spawned.count);
+    if (import.depth == 0) spawned.imports_ns += ns;
+    // The program's own module imports it, as a part of itself.
+    if (store.Text(import.module).find('.') == std::string_view::npos && import.depth <= 1) {
+      modules[store.Text(import.module)] += ns;
+    }
+  }
+  const auto torch = modules.find("torch");
+  const auto longest =
+      torch != modules.end()
+          ? torch
+          : std::max_element(modules.begin(), modules.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (longest == modules.end()) return spawned;
+  spawned.longest = longest->first;
+  spawned.longest_ns = longest->second;
+  return spawned;
+}
+
+std::string SpawnedWorkers::Sentence() const {
+  if (count == 0 || imports_ns < kSpawnedImportsNs) return "";
+  return " Each is spawned: a new Python, which imports for " + TimeOf(imports_ns) +
+         (longest_ns > 0 ? " (" + longest + ' ' + TimeOf(longest_ns) + ")" : "") +
+         " before it loads anything.";
+}
+
 bool IsLoaderWorker(const Store& store, size_t process, ProcessId training) {
   const ProcessesTable& processes = store.processes;
   const ProcessId parent = processes.parent[process];
   if (parent.IsNone()) return false;
   const bool same = processes.command_line[process] == processes.command_line[parent.row()];
-  if (parent == training) return same || RunsModule(store, process, "multiprocessing.spawn ");
+  if (parent == training) return same || IsSpawned(store, process, training);
   return processes.parent[parent.row()] == training && same &&
          RunsModule(store, parent.row(), "multiprocessing.forkserver ");
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/code_hints.h"
+#include "analysis/advice/loading/loader_workers.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
@@ -476,6 +477,18 @@ void StartUpDominates(const RunMeasures& run, Findings* findings) {
        .kind = FindingKind::kSymptom});
 }
 
+namespace {
+
+// What spawned workers do before the first batch, if most of its wait may be theirs; "": they are
+// not, or do little.
+std::string SpawnedFor(const RunMeasures& run, const ProcessSteps& main, TimeSpan first) {
+  const SpawnedWorkers spawned = FindSpawnedWorkers(*run.store, main.process);
+  const bool is_most = spawned.imports_ns >= kCalledForMost * double(first.end_ns - first.start_ns);
+  return is_most ? spawned.Sentence() : "";
+}
+
+}  // namespace
+
 void FirstBatch(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->thread.IsNone()) return;
@@ -494,14 +507,21 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
   took_ns.erase(took_ns.begin());
   const double later_ns = double(LowerQuantile(took_ns, 0.5));
   if (!IsWorthAWord(run, first_ns - later_ns)) return;
+  const std::string spawned = SpawnedFor(run, *main, first);
   AddOnce(
       first_ns - later_ns,
       {.title = "The first batch takes " + TimeOf(first_ns),
-       .seen = "A later batch takes " + TimeOf(later_ns) + ".",
-       .why = "The data set opens or indexes its files when the first sample is asked for, or "
-              "the workers start.",
-       .action = "Keep the index in a file; start the workers before the model is made "
-                 "(iter(loader)); fork instead of spawn where it is safe.",
+       .seen = "A later batch takes " + TimeOf(later_ns) + "." + spawned,
+       .why =
+           spawned.empty()
+               ? "The data set opens or indexes its files when the first sample is asked for, or "
+                 "the workers start."
+               : "The loop waits until a worker has started and made the first batch.",
+       .action = spawned.empty()
+                     ? "Keep the index in a file; start the workers before the model is made "
+                       "(iter(loader)); fork instead of spawn where it is safe."
+                     : CheaperStartOfWorkers() +
+                           " Or start them before the model is made (iter(loader)).",
        .evidence = {.kind = "call", .name = "DataLoader.__next__", .count = 1, .longest = first},
        .diff = ""},
       findings);

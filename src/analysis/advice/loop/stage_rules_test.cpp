@@ -126,6 +126,52 @@ TEST(StageRules, WorkersThatEndWithTheEpochAreWaitedForAsWell) {
   EXPECT_NE(found->seen.find("took 50.0 ms each"), std::string::npos) << found->seen;
 }
 
+// A worker of the last StartWorker is spawned, and imports torch for `ns`.
+void Spawn(StoreBuilder& build, int64_t ns) {
+  Store& store = build.store();
+  const auto worker = ProcessId::At(store.processes.size() - 1);
+  store.processes.command_line[worker.row()] = build.Text(
+      "python -B -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=5)");
+  const ThreadId thread = build.Thread(worker);
+  const int64_t at_ns = store.processes.start_ns[worker.row()];
+  build.Phase(thread, Phase::kImport, "__mp_main__", at_ns + kMs, at_ns + 2 * kMs + ns);
+  build.Phase(thread, Phase::kImport, "torch", at_ns + 2 * kMs, at_ns + 2 * kMs + ns);
+}
+
+TEST(StageRules, SpawnedWorkersAreSaidToImportAnew) {
+  const auto find = [](int epochs, int64_t took_ns, int64_t import_ns, std::string_view rule) {
+    StoreBuilder build;
+    const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+    int64_t t = kMs;
+    for (int epoch = 0; epoch < epochs; ++epoch) {
+      StartWorker(build, thread, t, took_ns);
+      if (import_ns > 0) Spawn(build, import_ns);
+      t += took_ns + kMs;
+      for (int i = 0; i < 40; ++i, t += 10 * kMs) {
+        build.Range(thread, "step", t, t + 10 * kMs - 1000);
+        build.Phase(thread, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+                    t + 8 * kMs, t + 8 * kMs + 1000);
+      }
+    }
+    const auto findings = BuildOverview(build.Build()).findings;
+    const Finding* found = FindRule(findings, rule);
+    return found == nullptr ? Finding{} : *found;
+  };
+  const Finding again = find(4, 1000 * kMs, 700 * kMs, "dataloader-restart");
+  EXPECT_NE(again.seen.find("a new Python, which imports for 701 ms (torch 700 ms)"),
+            std::string::npos)
+      << again.seen;
+  EXPECT_EQ(again.action.find("DataLoader(..., persistent_workers=True). The first start"), 0u);
+  const Finding forked = find(4, 1000 * kMs, 0, "dataloader-restart");
+  EXPECT_EQ(forked.seen.find("spawned"), std::string::npos) << forked.seen;
+  EXPECT_EQ(forked.action, "DataLoader(..., persistent_workers=True).");
+  const Finding first = find(1, 4000 * kMs, 3500 * kMs, "first-batch");
+  EXPECT_NE(first.seen.find("imports for 3.50 s"), std::string::npos) << first.seen;
+  EXPECT_NE(first.action.find("forkserver"), std::string::npos) << first.action;
+  const Finding index = find(1, 4000 * kMs, 500 * kMs, "first-batch");
+  EXPECT_EQ(index.seen.find("spawned"), std::string::npos) << "it is not what takes the time";
+}
+
 // Text never speaks of what does not exist.
 TEST(StageRules, OnlyAValidationThatStartsWorkersIsToldToKeepThem) {
   for (const int64_t workers_ns : {int64_t{0}, 50 * kMs}) {
