@@ -105,7 +105,9 @@ class Roofline(unittest.TestCase):
         self.assertIn('operations a byte of L2', text)
         self.assertEqual([words for words in self.browser.texts('#kernels .roofline-words li') if 'without a byte' in words], [])
 
-    def test_the_table_has_all_of_it(self):
+    def test_the_table_has_all_of_it_on_a_phone_too(self):
+        self.browser.resize(375, 800)
+        self.open()
         self.browser.run('document.querySelector("#kernels .roofline details").open = true')
         self.browser.wait_for('#kernels .roofline table')
         table = self.browser.text('#kernels .roofline details')

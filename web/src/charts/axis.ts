@@ -71,7 +71,7 @@ const kSuperscript = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // 0.01, 1, 1,000; what has more zeros as a power: 10⁻⁴.
 function powerText(value: number): string {
-  const power = Math.round(Math.log10(value));
+  const power = Math.floor(Math.log10(value) + 1e-9);
   const isPower = Math.abs(value / 10 ** power - 1) < 1e-9;
   if (!isPower || (power >= -3 && power <= 4)) return fixed(value, Math.max(0, -power));
   const digits = [...String(Math.abs(power))].map((digit) => kSuperscript[Number(digit)]).join("");

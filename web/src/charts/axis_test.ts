@@ -39,6 +39,8 @@ test("a logarithmic axis has the finest round ticks that fit", () => {
   assert.deepEqual(logAxis(1e-6, 1e-4, 3).ticks.map(({label}) => label), ["10⁻⁶", "10⁻⁵", "10⁻⁴"]);
   assert.deepEqual(logAxis(2, 500, 9).ticks.map(({label}) => label),
     ["2", "5", "10", "20", "50", "100", "200", "500"]);
+  assert.deepEqual(
+    logAxis(0.05, 1, 9).ticks.map(({label}) => label), ["0.05", "0.1", "0.2", "0.5", "1"]);
   const one = logAxis(7, 7, 8);
   assert.ok(one.min < 7 && one.max > 7);
 });

@@ -3,7 +3,7 @@
 import {h, svg} from "../dom";
 import {fixed, significant} from "../format";
 import type {Dot, Roofline} from "../roofline";
-import {axesOf, labelHeights, markerPath, overlaps, radiusOf, reachOf, shapeOf, slopeOf} from "./roofline_layout";
+import {axesOf, freePlace, labelHeights, markerPath, overlaps, radiusOf, reachOf, shapeOf, slopeOf} from "./roofline_layout";
 import type {Axes, Box} from "./roofline_layout";
 import {placeTip, tipBox} from "./tip";
 
@@ -121,9 +121,8 @@ export class RooflineChart {
     const [x1, y1] = [this.x(line.from), this.y(line.from * peak)];
     const [x2, y2] = [this.x(line.to), this.y(line.to * peak)];
     const text = `${name} ${significant(peak)} TB/s`;
-    const length = Math.hypot(x2 - x1, y2 - y1);
-    const along = Math.min(0.5, (6.6 * text.length) / 2 / length + 0.06);
-    const [x, y] = [x1 + (x2 - x1) * along, y1 + (y2 - y1) * along];
+    const dots = this.data.dots.map((dot) => ({x: this.x(dot.intensity), y: this.y(dot.tflops)}));
+    const {x, y} = freePlace({x: x1, y: y1}, {x: x2, y: y2}, 3.6 * text.length, dots);
     const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
     group.append(
       svg("path",

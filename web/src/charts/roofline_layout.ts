@@ -25,15 +25,16 @@ export function axesOf(of: Roofline, ticks: {x: number, y: number}): Axes {
     ...dots.flatMap(({tflops, attainable}) => attainable ? [tflops, attainable] : [tflops]),
     ...peaks.map(({peak}) => peak),
   ];
-  return {x: axisAround(x, ticks.x), y: axisAround(y, ticks.y)};
+  return {x: axisOf(x, ticks.x, 0.5), y: axisOf(y, ticks.y, 0)};
 }
 
 const kFewestTimes = 100;  // from the least to the most: of one dot too the roofs can be told
 
-function axisAround(values: readonly number[], ticks: number): LogAxis {
+// `above`: which part of what is missing to that goes beyond the most; nothing is above the roofs.
+function axisOf(values: readonly number[], ticks: number, above: number): LogAxis {
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const room = Math.max(1, Math.sqrt(kFewestTimes / (most / least)));
-  return logAxis(least / room, most * room, ticks);
+  const room = Math.max(1, kFewestTimes / (most / least));
+  return logAxis(least / room ** (1 - above), most * room ** above, ticks);
 }
 
 // The stretch of a bandwidth's line within the axes, below the highest peak; null: none of it.
@@ -93,6 +94,28 @@ export function markerPath(shape: Shape, x: number, y: number, radius: number): 
 
 export function overlaps(a: Box, b: Box): boolean {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+// Where on the line a label covers no dot: its middle, at least `end` from both ends of the line.
+// If there is no such place, the one that is farthest from dots.
+export function freePlace(from: Point, to: Point, end: number, dots: readonly Point[]): Point {
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const margin = Math.min(0.5, end / length);
+  const steps = 12;
+  let [best, farthest] = [from, -1];
+  for (let i = 0; i <= steps; ++i) {
+    const along = margin + ((1 - 2 * margin) * i) / steps;
+    const place = {x: from.x + (to.x - from.x) * along, y: from.y + (to.y - from.y) * along};
+    const nearest = Math.min(...dots.map(({x, y}) => Math.hypot(x - place.x, y - place.y)));
+    if (nearest >= end + kLargest) return place;
+    if (nearest > farthest) [best, farthest] = [place, nearest];
+  }
+  return best;
 }
 
 // Heights of labels above their lines, at least `gap` apart; `lines` from the top down.

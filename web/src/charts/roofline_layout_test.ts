@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Dot, Roofline} from "../roofline";
-import {axesOf, labelHeights, markerPath, overlaps, radiusOf, shapeOf, slopeOf} from "./roofline_layout";
+import {axesOf, freePlace, labelHeights, markerPath, overlaps, radiusOf, shapeOf, slopeOf} from "./roofline_layout";
 
 function dot(given: Partial<Dot>): Dot {
   return {
@@ -42,6 +42,7 @@ test("axes hold the dots, the roofs and where they meet", () => {
   assert.ok(bare.y.max > 20, "what is attainable is shown");
   const one = axesOf(rooflineOf({dots: [dot({})], bandwidth: null, peaks: []}), {x: 5, y: 5});
   assert.ok(one.x.max / one.x.min > 100 && one.y.max / one.y.min > 100);
+  assert.ok(one.y.max < 40, "and no more above it");
 });
 
 test("a bandwidth's line ends below the highest peak and within the axes", () => {
@@ -61,6 +62,15 @@ test("shapes tell what bounds a kernel, sizes its share of the time", () => {
   for (const shape of ["circle", "triangle", "diamond", "square", "star"] as const) {
     assert.match(markerPath(shape, 10, 20, 5), /^M[-\dLahv .]+z$/);
   }
+});
+
+test("a label on a line keeps off the dots", () => {
+  const [from, to] = [{x: 0, y: 0}, {x: 400, y: 0}];
+  assert.deepEqual(freePlace(from, to, 40, []), {x: 40, y: 0});
+  const beside = freePlace(from, to, 40, [{x: 50, y: 5}]);
+  assert.ok(beside.x > 100 && beside.x <= 360);
+  const crowded = freePlace(from, {x: 90, y: 0}, 40, [{x: 0, y: 0}]);
+  assert.equal(crowded.x, 50, "the farthest");
 });
 
 test("labels of lines that lie close do not cover each other", () => {

@@ -15,7 +15,7 @@ import {choice} from "./choice";
 const kNamed = 3;  // of kernels that are not in the chart
 const kFirstRows = 12;
 const kColumns = [
-  "measured_kernel", "kernel", "share", "type", "tflops", "attainable_tflops", "attained", "roof",
+  "kernel", "measured_kernel", "share", "type", "tflops", "attainable_tflops", "attained", "roof",
   "dram_intensity", "l2_intensity", "l1_intensity", "counted"
 ];
 const kSigns: [Shape, string][] = [
