@@ -43,6 +43,13 @@ class FirstUse(unittest.TestCase):
                        self.tool(verb, "--run=" + str(RUN), *flags).stdout]
             self.assertEqual(len(set(outputs)), 1, verb)
             self.assertIn("RUN", self.tool(verb, "--help").stdout)
+        for words in ([RUN], ["--run", RUN], ["--nsys_database", RUN]):
+            name = words[0].name if words[0] == RUN else words[0].strip("-")
+            self.tool("dlprof", "--output_path", self.folder, "--profile_name", name, "--reports", "summary", *words)
+            written = sorted(self.folder.glob(name + "_*.csv"))
+            self.assertEqual(len(written), 2, written)
+            self.assertEqual([file.read_text() for file in written],
+                             [file.read_text() for file in sorted(self.folder.glob(RUN.name + "_*.csv"))])
 
     def test_table_says_which_of_its_two_words_is_missing(self):
         for words, said in ((["table", RUN], "which table?"), (["table", "kernels"], "no RUN given"),
@@ -81,7 +88,7 @@ class FirstUse(unittest.TestCase):
 
     def test_files_that_only_nsys_reads(self):
         shutil.copy(RUN, self.folder / "two.nsys-rep")  # whatever is in it
-        for reader in READERS:
+        for reader in READERS + (["kernels"], ["dlprof"]):
             verb, *flags = self.words(reader)
             done = self.tool(verb, *flags, "two.nsys-rep", code=3)
             self.assertIn("nsys export -t sqlite two.nsys-rep", done.stderr)

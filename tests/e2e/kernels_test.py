@@ -54,6 +54,14 @@ class Recorded(InFolder):
         stalls = rows("stalls")
         self.assertGreater(sum(int(row["Samples"]) for row in stalls), 10_000)
 
+    def test_the_run_is_a_word_or_named_and_has_the_rank_that_is_asked_for(self):
+        by_word = self.batchlight("kernels", self.RUN)
+        self.assertIn("nvjet", by_word.stdout)
+        self.assertEqual(self.batchlight("kernels", "--run", self.RUN).stdout, by_word.stdout)
+        missing = self.batchlight("kernels", self.RUN, "--rank", "5")
+        self.assertEqual((missing.returncode, missing.stdout), (2, ""), missing.stderr)
+        self.assertIn("no training process has rank 5", missing.stderr)
+
     def test_a_roofline_without_counted_operations_is_said_to_be_none(self):
         done = self.batchlight("kernels", self.RUN, "--table", "roofline")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -226,6 +234,8 @@ other = Launch(""").replace("    if graphs:", """    for one in (whole, ring, ri
                          [("gemm", "0"), ("gemm", "1"), ("reduce", "0"), ("reduce", "1")])
         for rank in "01":
             self.assertIn("of rank " + rank, done.stdout)
+            again = self.batchlight("kernels", "run.batchlight", "--rank", rank, "--format", "csv").stdout
+            self.assertEqual({row["Rank"] for row in csv.DictReader(io.StringIO(again))}, {rank})
         one = self.kernels("-f", "true", "--set", "essentials").stdout
         self.assertNotIn("Rank", one)
 

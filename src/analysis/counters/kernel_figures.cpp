@@ -144,6 +144,7 @@ class Reporter {
                         .incomplete = measured.incomplete};
     std::map<ProcessId, double> total_ns;
     for (const MeasuredKernel& kernel : measured.kernels) {
+      if (!IsOfRank(kernel.process)) continue;
       total_ns[kernel.process] += kernel.time_ns;
       Add(report, kernel);
     }
@@ -162,6 +163,11 @@ class Reporter {
   }
 
  private:
+  bool IsOfRank(ProcessId process) const {
+    if (choice_.rank < 0) return true;
+    return !process.IsNone() && store_.processes.rank[process.row()] == choice_.rank;
+  }
+
   void Add(KernelReport& report, const MeasuredKernel& measured) {
     KernelFigures kernel{
         .process = measured.process, .device = measured.device, .is_graph = measured.is_graph};

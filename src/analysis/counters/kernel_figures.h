@@ -89,6 +89,7 @@ struct KernelFigures {
 struct KernelChoice {
   std::function<bool(std::string_view name)> wanted;  // by demangled name; empty: all
   bool each_launch = false;  // else launches of one configuration and operator are summed up
+  int32_t rank = -1;         // of this rank alone; -1: all
 };
 
 struct KernelReport {

@@ -20,6 +20,7 @@
 #include "cli/flags/flags.h"
 #include "cli/flags/parse_error.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/print_help.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
@@ -319,13 +320,15 @@ Status RecordAndReport(const DlprofOptions& options, const std::vector<std::stri
   return InputError("no reports: there is no recording of this run to read");
 }
 
-Status Run(const DlprofOptions& options, const std::vector<std::string>& program,
-           Outcome& outcome) {
+Status Run(DlprofOptions options, const std::vector<std::string>& program, Outcome& outcome) {
   RETURN_IF_ERROR(CheckOptions(options));
   for (const std::string& domain : options.domains) {
     RETURN_IF_ERROR(ReportWriter(options, domain).CheckFree());
   }
   if (options.domains.empty()) RETURN_IF_ERROR(ReportWriter(options, "").CheckFree());
+  if (options.nsys_database.empty() && program.size() == 1 && IsRecording(program.front())) {
+    options.nsys_database = program.front();
+  }
   if (options.nsys_database.empty()) {
     if (program.empty()) return UsageError("nothing to do: give a program, or --nsys_database");
     return RecordAndReport(options, program, outcome);
@@ -342,7 +345,7 @@ void AddOptions(const Command& command, DlprofOptions* options) {
   command.Option("-m,--mode", &options->mode, "simple: numbers that need no framework")
       .OneOf({"simple", "pytorch"});
   command
-      .Option("--nsys_database", &options->nsys_database,
+      .Option("--nsys_database,--run", &options->nsys_database,
               "Report on this nsys .sqlite (or recording) instead of running a program")
       .TypeName("RUN");
   command.Option("--nsys_base_name", &options->nsys_base_name, "Base name of the recording")

@@ -11,6 +11,7 @@
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/table_columns.h"
 #include "analysis/tables/counters/counter_tables.h"
+#include "cli/flags/step_flags.h"
 #include "cli/kernels/stall_view.h"
 #include "cli/reading/standard_output.h"
 #include "report/tables/people_table.h"
@@ -55,7 +56,7 @@ class Regex {
 };
 
 Result<KernelChoice> ChoiceOf(const KernelView& view) {
-  KernelChoice choice{.each_launch = view.each_launch};
+  KernelChoice choice{.each_launch = view.each_launch, .rank = view.rank};
   if (view.pattern.empty()) return choice;
   auto regex = std::make_shared<Regex>();
   RETURN_IF_ERROR(regex->Compile(view.pattern));
@@ -222,7 +223,10 @@ Result<KernelView> MakeKernelView(const ParsedFlags& flags) {
 Status PrintKernels(const Store& store, const KernelView& view, const std::string& input) {
   ASSIGN_OR_RETURN(const KernelChoice choice, ChoiceOf(view));
   ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(view.format));
-  const RunOverview overview = BuildOverview(store);
+  MeasureOptions measured;
+  measured.steps.rank = view.rank;
+  const RunOverview overview = BuildOverview(store, measured);
+  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
   const KernelReport report = ReportKernels(store, overview.work, choice);
   const bool has_kernel_table =
       std::any_of(std::begin(kTables), std::end(kTables),

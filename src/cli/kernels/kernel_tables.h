@@ -19,6 +19,7 @@ struct KernelView {
   std::string format;
   size_t rows = 0;      // 0: all
   bool stalls = false;  // --stalls
+  int32_t rank = -1;    // -1: all; samples of instructions have none
 };
 
 // Whether --table, or what stands for it, names the table.
@@ -28,7 +29,8 @@ void ShortenKernelNames(ResultTable* table);
 
 // Errors are kUsage: what `format` and `pattern` say is checked before a program is run.
 Result<KernelView> MakeKernelView(const ParsedFlags& flags);
-// On standard output. A recording without measured kernels is said to be one.
+// On standard output. A recording without measured kernels is said to be one. Error (kUsage): no
+// process has the rank.
 Status PrintKernels(const Store& store, const KernelView& view, const std::string& input);
 
 }  // namespace batchlight::cli

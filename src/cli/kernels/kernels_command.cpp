@@ -1,7 +1,5 @@
 // batchlight kernels: every kernel of a training step, measured by itself while the training runs.
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <vector>
@@ -17,13 +15,6 @@ namespace {
 
 // A step with more is measured in part, and that is said.
 constexpr uint64_t kMostKernels = 20'000;
-
-// A recording, and no program: there, and not to be executed.
-bool IsRecording(const std::string& word) {
-  struct stat info;
-  if (stat(word.c_str(), &info) != 0) return false;
-  return S_ISDIR(info.st_mode) || access(word.c_str(), X_OK) != 0;
-}
 
 Result<uint64_t> NumberOf(const ParsedFlags& flags, Flag flag, uint64_t least) {
   const std::string text = flags.Text(flag);
@@ -75,15 +66,17 @@ Result<ProfileOptions> OptionsOf(const ParsedFlags& flags) {
   return options;
 }
 
-Status ReadAgain(std::vector<std::string> words, size_t place) {
-  const std::string input = words[place];
-  words.erase(words.begin() + static_cast<ptrdiff_t>(place));
+Status ReadAgain(const std::string& input, const std::vector<std::string>& words) {
   ASSIGN_OR_RETURN(const ParsedFlags flags, ParsedFlags::Parse(Verb::kKernels, words));
   if (!flags.command.empty()) {
     return UsageError("batchlight kernels reads one recording at a time: what is " +
                       flags.command.front() + "?");
   }
-  ASSIGN_OR_RETURN(const KernelView view, MakeKernelView(flags));
+  ASSIGN_OR_RETURN(KernelView view, MakeKernelView(flags));
+  if (flags.Given(Flag::kKernelRank) && flags.Text(Flag::kKernelRank) != "all") {
+    ASSIGN_OR_RETURN(const uint64_t rank, NumberOf(flags, Flag::kKernelRank, 0));
+    view.rank = static_cast<int32_t>(std::min<uint64_t>(rank, INT32_MAX));
+  }
   ASSIGN_OR_RETURN(const Store store, OpenJob({input}, {}));
   return PrintKernels(store, view, input);
 }
@@ -92,12 +85,15 @@ Status Kernels(const Command& command, Outcome& outcome) {
   const std::vector<std::string>& words = outcome.words;
   ASSIGN_OR_RETURN(const ParsedFlags flags, ParsedFlags::Parse(Verb::kKernels, words));
   if (flags.help) return PrintHelp(command);
+  if (flags.Given(Flag::kKernelRun)) return ReadAgain(flags.Text(Flag::kKernelRun), words);
   if (flags.command.empty()) {
     return UsageError(
         "no program whose kernels to measure: batchlight kernels [flags] program ...");
   }
   if (IsRecording(flags.command.front())) {
-    return ReadAgain(words, words.size() - flags.command.size());
+    std::vector<std::string> others = words;
+    others.erase(others.end() - static_cast<ptrdiff_t>(flags.command.size()));
+    return ReadAgain(flags.command.front(), others);
   }
   ASSIGN_OR_RETURN(const KernelView view, MakeKernelView(flags));
   ASSIGN_OR_RETURN(const ProfileOptions options, OptionsOf(flags));

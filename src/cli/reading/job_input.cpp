@@ -1,6 +1,8 @@
 #include "cli/reading/job_input.h"
 
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "analysis/ranks/job_inputs.h"
@@ -51,6 +53,20 @@ void AddClockFlag(const Command& command, JobUse* use) {
 JobClock ClockOf(const JobUse& use) {
   if (use.clock == "utc") return JobClock::kUtc;
   return use.clock == "none" ? JobClock::kNone : JobClock::kCollectives;
+}
+
+bool IsRecording(const std::string& word) {
+  for (const std::string_view ending :
+       {".batchlight", ".batchlight.live", ".sqlite", ".nsys-rep"}) {
+    if (word.ends_with(ending)) return true;
+  }
+  namespace fs = std::filesystem;
+  constexpr fs::perms kMayExecute =
+      fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  std::error_code unknown;
+  const fs::file_status status = fs::status(word, unknown);
+  if (!fs::exists(status)) return false;
+  return fs::is_directory(status) || (status.permissions() & kMayExecute) == fs::perms::none;
 }
 
 std::string NameOfInput(const std::string& path) {

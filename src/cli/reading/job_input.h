@@ -40,6 +40,10 @@ Result<Store> MergeInputs(std::vector<OpenedInput> inputs, const JobUse& use,
 
 JobClock ClockOf(const JobUse& use);
 
+// Whether a word that may be a program is a recording: by its name, or a file that nobody may
+// execute.
+bool IsRecording(const std::string& word);
+
 // A path without its folder.
 std::string NameOfInput(const std::string& path);
 
