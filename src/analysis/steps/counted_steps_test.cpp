@@ -56,6 +56,30 @@ TEST(CountedSteps, CountersAreSwitchedAroundStepsInARow) {
   }
 }
 
+// A slow step at the begin of a part is no warm-up of it, and one that warms up is so also alone.
+TEST(CountedSteps, AreWhatTheyAreInWhicheverPart) {
+  testing::StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  int64_t now = 0;
+  for (int i = 0; i < 40; ++i) {
+    const bool is_long = i < 2 || i == 24;  // two that warm up, one whose batch came late
+    const int64_t end = now + (is_long ? 2'000 : 100 + i % 3);
+    build.Range(thread, "step", now, end);
+    now = end;
+  }
+  const Store store = build.Build();
+  const auto kind = [](const StepSet& set, size_t step) { return set.Main()->steps[step].kind; };
+  ASSERT_EQ(kind(FindSteps(store), 1), StepKind::kWarmUp);
+  for (const int64_t last : {24, 25, 28, 33}) {
+    const StepSet part = FindSteps(store, {.first_step = 24, .last_step = last});
+    EXPECT_EQ(kind(part, 24), StepKind::kSteady) << last;
+    EXPECT_EQ(part.Main()->steady.size(), static_cast<size_t>(last - 23));
+  }
+  const StepSet start = FindSteps(store, {.first_step = 0, .last_step = 1});
+  EXPECT_EQ(kind(start, 0), StepKind::kWarmUp);
+  EXPECT_EQ(start.Main()->steady, (std::vector<uint32_t>{0, 1})) << "none is steady: all count";
+}
+
 // Steps of `lengths`, those from 3 to 6 with a look of the recorder.
 std::vector<StepKind> KindsWithLooks(const std::vector<int64_t>& lengths) {
   testing::StoreBuilder build;

@@ -233,7 +233,7 @@ void NameByCounters(const Store& store, ProcessSteps& process) {
       const bool one_by_one =
           ranges.kernels[row] != 0 || store.Text(ranges.counter_set[row]) == kSerializedStalls;
       const bool slowed = one_by_one || double(switch_ns) > least_ns;
-      if (step.kind != StepKind::kExcluded && slowed && double(part_ns) > least_ns) {
+      if (slowed && double(part_ns) > least_ns) {
         step.kind = StepKind::kCounted;
       }
     }
@@ -290,17 +290,19 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
     NameByEpochs(inputs, process);
     NameByGraphs(inputs.store, process);
   }
+  KeepOrdinaryEpochStarts(process);
+  NameByDetail(inputs.store, process);
+  NameByCounters(inputs.store, process);
+  NameWarmUp(process);
+  NameByLooks(inputs.store, process);
+  // Not before: what a step is does not depend on which others are looked at. The slow first step
+  // of a part would be its warm-up.
   for (size_t i = 0; i < process.steps.size(); ++i) {
     const int64_t place = static_cast<int64_t>(i);
     if (place < part.first_step || place > part.last_step) {
       process.steps[i].kind = StepKind::kExcluded;
     }
   }
-  KeepOrdinaryEpochStarts(process);
-  NameByDetail(inputs.store, process);
-  NameByCounters(inputs.store, process);
-  NameWarmUp(process);
-  NameByLooks(inputs.store, process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {
       process.steady.push_back(static_cast<uint32_t>(i));

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "cli/flags/profile_options.h"
@@ -26,10 +28,12 @@ std::string ErrorOf(const Words& words, Verb verb = Verb::kProfile) {
 }
 
 TEST(FlagTable, NamesAreUniqueAndDefaultsFit) {
-  std::set<std::string_view> names;
+  std::set<std::pair<std::string_view, char>> names;  // with the verb that has it
   std::set<char> letters;
   for (const FlagSpec& spec : kFlags) {
-    EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
+    for (const char verb : spec.verbs) {
+      EXPECT_TRUE(names.emplace(spec.name, verb).second) << spec.name << " of " << verb;
+    }
     const bool new_letter = spec.short_name == 0 || letters.insert(spec.short_name).second;
     EXPECT_TRUE(new_letter) << spec.name;
     EXPECT_FALSE(spec.help.empty());
