@@ -17,9 +17,11 @@ def find_tool():
     """Beside this Python, beside this package (PREFIX/share/batchlight/python), on PATH."""
     beside_package = os.path.join(_HERE, *[os.pardir] * 4, "bin", "batchlight")
     for path in (os.path.join(os.path.dirname(sys.executable or ""), "batchlight"), beside_package):
-        if os.access(path, os.X_OK):
+        if os.path.isabs(path) and os.access(path, os.X_OK):
             return os.path.normpath(path)
-    found = shutil.which("batchlight")
+    # Not where the present folder leads, which may be anybody's.
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    found = shutil.which("batchlight", path=os.pathsep.join(filter(os.path.isabs, places)) or os.devnull)
     if not found:
         raise ToolError("the program `batchlight` is not on PATH: pip install batchlight, or add its folder")
     return found

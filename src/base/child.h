@@ -18,6 +18,9 @@ namespace batchlight {
 struct ChildSpec {
   std::vector<std::string> words;  // argv
   std::string path = {};           // to execute; empty = words[0], looked up along PATH
+  // A program of the user's is found, and finds others, as a shell does. One of ours does so in
+  // folders of PATH with an absolute path alone (FindOwnProgram).
+  bool is_users = false;
   // Descriptors that become its standard ones; -1 = the tool's.
   int input_fd = -1;
   int output_fd = -1;
@@ -30,6 +33,11 @@ struct ChildSpec {
 
 // As exec wants arguments and an environment: null at the end. They point into `texts`.
 std::vector<char*> TextPointers(const std::vector<std::string>& texts);
+
+// Where a program lies that the tool needs, in a folder of PATH with an absolute path: an empty or
+// relative entry leads to the present folder, which may be anybody's. "": nowhere. A name with '/'
+// in it is a path.
+std::string FindOwnProgram(const std::string& name);
 
 struct Child {
   pid_t pid = -1;

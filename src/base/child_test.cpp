@@ -9,6 +9,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace batchlight {
 namespace {
@@ -72,6 +75,37 @@ TEST(RunAndFeed, WritesNothingWhereNothingRan) {
   EXPECT_EQ(RunAndFeed({.words = {"/nowhere/tool"}}, [&](std::FILE*) { asked = true; }).error,
             ENOENT);
   EXPECT_FALSE(asked);
+}
+
+// What lies in the present folder may be anybody's.
+TEST(FindOwnProgram, LooksInAbsoluteFoldersAlone) {
+  namespace fs = std::filesystem;
+  const fs::path before = fs::current_path();
+  const std::string path = std::getenv("PATH"), folder = testing::TempDir() + "own_program";
+  fs::create_directories(folder);
+  fs::current_path(folder);
+  std::ofstream("sh") << "#!/bin/sh\necho present\n";
+  fs::permissions("sh", fs::perms::owner_all);
+  const std::string real = fs::exists("/usr/bin/sh") ? "/usr/bin/sh" : "/bin/sh";
+  for (const char* entries : {":/usr/bin:/bin", ".:/usr/bin:/bin:", "/usr/bin::/bin"}) {
+    setenv("PATH", entries, 1);
+    EXPECT_EQ(FindOwnProgram("sh"), real);
+    EXPECT_EQ(RunAndRead({.words = {"sh", "-c", "echo $PATH"}}).text, "/usr/bin:/bin\n");
+  }
+  setenv("PATH", ":/usr/bin:/bin", 1);
+  EXPECT_EQ(RunAndRead({.words = {"sh", "-c", "echo $PATH"}, .is_users = true}).text, "present\n");
+  EXPECT_EQ(
+      RunAndRead({.words = {"sh", "-c", "echo $PATH"}, .path = "/bin/sh", .is_users = true}).text,
+      ":/usr/bin:/bin\n");
+  setenv("PATH", "", 1);
+  EXPECT_EQ(FindOwnProgram("sh"), real);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(FindOwnProgram("no-such-program"), "");
+  EXPECT_EQ(FindOwnProgram(""), "");
+  EXPECT_EQ(FindOwnProgram("./sh"), "./sh");
+  EXPECT_EQ(RunAndRead({.words = {"no-such-program"}}).error, ENOENT);
+  fs::current_path(before);
+  fs::remove_all(folder);
 }
 
 // The tool blocks signals while a session runs, and ignores SIGPIPE.

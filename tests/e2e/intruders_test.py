@@ -79,6 +79,57 @@ class OthersOfTheGroup(InFolder):
             shutil.chown(self.runtime, USER)
             self.assertEqual(place(), "/tmp")
 
+    def stand_ins(self, names):
+        """Programs in the present folder that say in `taken` that they ran."""
+        for name in names:
+            with open(self.path(name), "w") as file:
+                file.write("#!/bin/sh\necho %s >>%s\nexec %s \"$@\"\n"
+                           % (name, self.path("taken"), shutil.which(name) or "/bin/true"))
+            os.chmod(self.path(name), 0o755)
+
+    def test_programs_of_ours_are_not_taken_from_the_present_folder(self):
+        """An empty or relative entry of PATH leads to it, and it may be anybody's, as /tmp is."""
+        self.stand_ins(("python3", "python", "python3.11", "sh", "timeout", "xdg-open", "squeue", "scontrol", "srun",
+                        "c++", "g++", "ldconfig", "gcc", "uname", "nvdisasm", "batchlight"))
+        recording = os.path.join(SOURCE, "examples", "train_h200.batchlight")
+        for name in ("scripts", "bin"):
+            os.mkdir(self.path(name))
+        for name, text in (("script.py", "print('once')\n"), ("scripts/mine.py", "print('a')\nprint(1)\n"),
+                           ("bin/xdg-open", "#!/bin/sh\necho >%s\n" % self.path("seen"))):
+            with open(self.path(name), "w") as file:
+                file.write(text)
+        os.chmod(self.path("bin/xdg-open"), 0o755)
+        self.environment["NSYS_STATS_REPORT_PATH"] = self.path("scripts")
+        self.environment["DISPLAY"] = ":9"
+        for path in (":%s", "%s:", ".:%s"):
+            self.environment["PATH"] = path % (self.path("bin") + ":/usr/bin:/bin")
+            for words, code in ((("doctor",), 0), (("kernprof", "script.py"), 0), (("stats", "-r", "mine", recording), 0),
+                                (("probe", "gpu"), None), (("probe", "loader", "script.py"), None),
+                                (("ranks", "--engine=slurm:1", recording), 2)):
+                done = self.batchlight(*words)
+                self.assertEqual(self.text("taken"), "", (path, words, done.stdout + done.stderr))
+                if code is not None:
+                    self.assertEqual(done.returncode, code, (path, words, done.stdout + done.stderr))
+            tool = self.begin("view", recording)
+            self.until(lambda: os.path.exists(self.path("seen")) or self.text("taken"), "no browser was started")
+            self.assertEqual(self.text("taken"), "")
+            os.remove(self.path("seen"))
+            tool.kill()
+            tool = run("/usr/bin/python3", "-c", "import sys; sys.path.insert(0, sys.argv[1])\n"
+                       "from batchlight._tool import find_tool\ntry: print(find_tool())\nexcept Exception: print()",
+                       os.path.join(SOURCE, "python"), cwd=self.folder, env=self.environment).stdout.strip()
+            self.assertTrue(tool == "" or tool.startswith("/") and not tool.startswith(self.folder), tool)
+
+    def test_programs_of_the_users_are_found_as_by_a_shell(self):
+        self.stand_ins(("cat", "true"))
+        self.environment["PATH"] = ":/usr/bin:/bin"
+        recording = os.path.join(SOURCE, "examples", "train_h200.batchlight")
+        for words in (("profile", "-t", "none", "true"), ("stats", "-r", "cuda_gpu_kern_sum", "-o", "@cat", recording),
+                      ("profile", "-t", "none", "--after-report-ready=cat </dev/null", "/bin/true")):
+            self.batchlight(*words)
+            self.assertNotEqual(self.text("taken"), "", words)
+            os.remove(self.path("taken"))
+
     def test_of_two_that_overwrite_one_name_one_is_recorded(self):
         for _ in range(10):
             tools = [self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-f", "-o",

@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
+
+#include "base/split.h"
 
 namespace batchlight {
 namespace {
@@ -26,6 +30,22 @@ std::vector<std::string> Environment(
   }
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
   return environment;
+}
+
+// Entries of PATH with an absolute path; where there is none, those that it has where nobody sets
+// it.
+std::string OwnSearchPath() {
+  const char* const users = std::getenv("PATH");
+  std::string path;
+  for (const std::string_view entry : SplitAt(users != nullptr ? users : "", ':')) {
+    if (entry.starts_with('/')) path.append(path.empty() ? "" : ":").append(entry);
+  }
+  return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path;
+}
+
+bool IsProgram(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
 struct Signal {
@@ -60,7 +80,24 @@ std::vector<char*> TextPointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+std::string FindOwnProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return IsProgram(name) ? name : "";
+  const std::string folders = OwnSearchPath();
+  for (const std::string_view folder : SplitAt(folders, ':')) {
+    const std::string path = std::string(folder) + "/" + name;
+    if (!name.empty() && IsProgram(path)) return path;
+  }
+  return "";
+}
+
 Child StartChild(const ChildSpec& spec) {
+  std::string path = spec.path.empty() ? spec.words[0] : spec.path;
+  std::vector<std::pair<std::string, std::string>> variables = spec.variables;
+  if (!spec.is_users) {
+    if (path.find('/') == std::string::npos) path = FindOwnProgram(path);
+    if (path.empty()) return {.error = ENOENT};
+    if (std::getenv("PATH") != nullptr) variables.emplace_back("PATH", OwnSearchPath());
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   const std::pair<int, int> standard[] = {{spec.input_fd, STDIN_FILENO},
@@ -81,10 +118,9 @@ Child StartChild(const ChildSpec& spec) {
     posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  const std::vector<std::string> environment = Environment(spec.variables);
-  const char* path = spec.path.empty() ? spec.words[0].c_str() : spec.path.c_str();
+  const std::vector<std::string> environment = Environment(variables);
   Child child;
-  child.error = posix_spawnp(&child.pid, path, &actions, &attributes,
+  child.error = posix_spawnp(&child.pid, path.c_str(), &actions, &attributes,
                              TextPointers(spec.words).data(), TextPointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);

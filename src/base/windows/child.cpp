@@ -10,8 +10,11 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <string_view>
 
+#include "base/split.h"
 #include "base/windows/last_error.h"
 
 namespace batchlight {
@@ -57,7 +60,27 @@ HANDLE Inherited(int fd, int own) {
 void TakeSignals() {}
 void GiveSignalsBack() {}
 
+// CreateProcess looks in the present folder first.
+std::string FindOwnProgram(const std::string& name) {
+  if (name.find_first_of("/\\") != std::string::npos) return name;
+  const char* const users = std::getenv("PATH");
+  for (const std::string_view entry : SplitAt(users != nullptr ? users : "", ';')) {
+    const std::string folder(entry);
+    char path[MAX_PATH];
+    if (!std::filesystem::path(folder).is_absolute() || name.empty()) continue;
+    const DWORD length =
+        SearchPathA(folder.c_str(), name.c_str(), ".exe", sizeof path, path, nullptr);
+    if (length > 0 && length < sizeof path) return path;
+  }
+  return "";
+}
+
 Child StartChild(const ChildSpec& spec) {
+  std::string path = spec.path;
+  if (path.empty() && !spec.is_users) {
+    path = FindOwnProgram(spec.words[0]);
+    if (path.empty()) return {.error = ENOENT};
+  }
   STARTUPINFOA startup{};
   startup.cb = sizeof startup;
   startup.dwFlags = STARTF_USESTDHANDLES;
@@ -69,8 +92,8 @@ Child StartChild(const ChildSpec& spec) {
   std::string environment = EnvironmentBlock(spec.variables);
   PROCESS_INFORMATION process{};
   Child child;
-  if (!CreateProcessA(spec.path.empty() ? nullptr : spec.path.c_str(), line.data(), nullptr,
-                      nullptr, TRUE, 0, environment.data(), nullptr, &startup, &process)) {
+  if (!CreateProcessA(path.empty() ? nullptr : path.c_str(), line.data(), nullptr, nullptr, TRUE, 0,
+                      environment.data(), nullptr, &startup, &process)) {
     child.error = ErrorOfWindows();
     return child;
   }

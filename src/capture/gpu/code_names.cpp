@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/child.h"
 #include "capture/gpu/disassembly.h"
 #include "capture/loop/clock.h"
 #include "capture/program/brief_child.h"
-#include "capture/program/find_program.h"
 #include "capture/recording/tool_chunks.h"
 #include "format/chunk_scan.h"
 #include "native/gpu_code.h"
@@ -163,8 +163,7 @@ class Writer {
 
 std::string FindDisassembler(const std::string& cupti_folder) {
   constexpr char kName[] = "nvdisasm";
-  const char* const path = std::getenv("PATH");
-  std::string found = FindProgram(kName, path != nullptr ? path : "/usr/local/bin:/usr/bin").path;
+  std::string found = FindOwnProgram(kName);
   if (!found.empty()) return found;
   std::vector<fs::path> folders;
   if (const char* const cuda = std::getenv("CUDA_HOME")) folders.push_back(fs::path(cuda) / "bin");
@@ -175,7 +174,7 @@ std::string FindDisassembler(const std::string& cupti_folder) {
   folders.push_back("/usr/local/cuda/bin");
   for (const fs::path& folder : folders) {
     const std::string program = (folder / kName).string();
-    if (access(program.c_str(), X_OK) == 0) return program;
+    if (folder.is_absolute() && access(program.c_str(), X_OK) == 0) return program;
   }
   return "";
 }

@@ -9,7 +9,6 @@
 
 #include "base/child.h"
 #include "capture/machine/machine_check.h"
-#include "capture/program/find_program.h"
 #include "capture/program/host_query.h"
 #include "capture/program/python_verb.h"
 
@@ -56,16 +55,11 @@ PythonFacts Probe(const std::string& python) {
   return {lines.begin(), lines.end()};
 }
 
-std::string InPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  return FindProgram(program, path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin").path;
-}
-
 bool HasCompiler() {
   const char* chosen = std::getenv("CXX");
-  if (chosen != nullptr && !InPath(chosen).empty()) return true;
+  if (chosen != nullptr && !FindOwnProgram(chosen).empty()) return true;
   for (const char* name : {"c++", "g++", "clang++"}) {
-    if (!InPath(name).empty()) return true;
+    if (!FindOwnProgram(name).empty()) return true;
   }
   return false;
 }
@@ -123,7 +117,7 @@ std::vector<Check> CheckPython() {
   std::vector<std::string> names = {"python3", "python"};
   for (int minor = 8; minor <= 15; ++minor) names.push_back("python3." + std::to_string(minor));
   for (const std::string& name : names) {
-    const std::string path = InPath(name);
+    const std::string path = FindOwnProgram(name);
     if (path.empty()) continue;
     const PythonFacts facts = Probe(path);
     if (facts.count("version") == 0 || !seen.insert(facts.at("prefix")).second) continue;

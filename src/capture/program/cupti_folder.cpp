@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/child.h"
 #include "base/trusted_path.h"
 #include "capture/program/find_program.h"
 
@@ -20,7 +21,7 @@ class Search {
   // In the packages of the Python that lies in PREFIX/bin.
   std::string InPackages(const fs::path& prefix);
   // Of a program: as it is named, which may be a link of a virtual environment, and where it lies.
-  std::string BesideProgram(const std::string& word);
+  std::string BesideProgram(const std::string& program);
 
  private:
   bool HasCupti(const fs::path& folder) const {
@@ -51,10 +52,7 @@ std::string Search::InPackages(const fs::path& prefix) {
   return "";
 }
 
-std::string Search::BesideProgram(const std::string& word) {
-  const char* const path = std::getenv("PATH");
-  const std::string program =
-      FindProgram(word, path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin").path;
+std::string Search::BesideProgram(const std::string& program) {
   if (program.empty()) return "";
   std::error_code error;
   const fs::path named = fs::absolute(program, error);
@@ -76,10 +74,16 @@ std::string FindCuptiFolder(const std::vector<std::string>& command, CuptiOf who
   }
   Search search(whose);
   std::string found;
-  if (!command.empty()) found = search.BesideProgram(command[0]);
+  const char* const path = std::getenv("PATH");
+  if (!command.empty()) {
+    found = search.BesideProgram(
+        FindProgram(command[0], path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin").path);
+  }
   const char* const environment = std::getenv("VIRTUAL_ENV");
-  if (found.empty() && environment != nullptr) found = search.InPackages(environment);
-  if (found.empty()) found = search.BesideProgram("python3");
+  if (found.empty() && environment != nullptr && *environment == '/') {
+    found = search.InPackages(environment);
+  }
+  if (found.empty()) found = search.BesideProgram(FindOwnProgram("python3"));
   return found.empty() ? "-" : found;
 }
 

@@ -30,9 +30,11 @@ Result<std::vector<std::string>> PythonWords(const std::string& verb,
     setenv("BATCHLIGHT_PYTHONPATH", users, 1);
     setenv("PYTHONPATH", ours.c_str(), 1);
   }
-  const std::string beside = install.prefix + "/bin/python3";  // a virtual environment's
-  std::vector<std::string> command = {access(beside.c_str(), X_OK) == 0 ? beside : "python3",
-                                      install.python_folder + "/batchlight", verb};
+  // A virtual environment's, else by its path: Python looks along PATH for itself, too.
+  std::string python = install.prefix + "/bin/python3";
+  if (access(python.c_str(), X_OK) != 0) python = FindOwnProgram("python3");
+  if (python.empty()) return NoPython(verb, ENOENT);
+  std::vector<std::string> command = {python, install.python_folder + "/batchlight", verb};
   command.insert(command.end(), words.begin(), words.end());
   return command;
 }
@@ -45,7 +47,7 @@ Status BecomePython(const std::string& verb, const std::vector<std::string>& wor
   ASSIGN_OR_RETURN(const std::vector<std::string> command, PythonWords(verb, words));
   const std::vector<char*> arguments = TextPointers(command);
   GiveSignalsBack();
-  execvp(arguments[0], arguments.data());
+  execv(arguments[0], arguments.data());
   return NoPython(verb, errno);
 }
 

@@ -34,6 +34,7 @@ void UserCommands::Start(const std::string& callback, const std::string& command
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const Child child = StartChild({.words = {"sh", "-c", command},
                                   .path = "/bin/sh",
+                                  .is_users = true,
                                   .input_fd = nothing,
                                   .output_fd = STDERR_FILENO,  // stdout is the program's
                                   .variables = {{"NSYS_SESSION_NAME", session_name_},

@@ -54,11 +54,12 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
   if (words.empty()) return UsageError("output \"@\" names no program");
   const std::string program = words[0];
   Status status;
-  const FedChild child = RunAndFeed({.words = std::move(words)}, [&](std::FILE* input) {
-    status = WriteAll(
-        format, rows, [&](std::string_view bytes) { return WriteTo(input, command, bytes); },
-        prologue, epilogue);
-  });
+  const FedChild child =
+      RunAndFeed({.words = std::move(words), .is_users = true}, [&](std::FILE* input) {
+        status = WriteAll(
+            format, rows, [&](std::string_view bytes) { return WriteTo(input, command, bytes); },
+            prologue, epilogue);
+      });
   if (child.error != 0) {
     return OutputError("cannot run " + program + ": " + std::strerror(child.error));
   }
