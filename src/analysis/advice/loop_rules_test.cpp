@@ -369,7 +369,7 @@ TEST(LoopRules, DoublePrecisionIsNamed) {
     EXPECT_EQ(found->patch.place, "");
     return found->gain_ns;
   };
-  EXPECT_NEAR(find("1.0000"), 0.4 * 10 * kMs, 0.1 * kMs);
+  EXPECT_NEAR(find("1.0000"), 0.5 * 10 * kMs, 0.1 * kMs);
   EXPECT_EQ(find("0.2000"), 0);
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/owners/autograd_numbers.h"
@@ -42,6 +43,8 @@ bool TakesNumber(const OperatorCallsTable& operators, size_t row) {
 // but take the trace.
 struct Anomaly {
   double cost_ns = 0;     // 0: not known
+  double traces_ns = 0;   // of a step, as sampled; 0: not known
+  double checks_ns = 0;   // of a step
   size_t functions = 0;   // of backward
   size_t looked_for = 0;  // NaN, right in the engine
 
@@ -54,6 +57,37 @@ bool CallsEveryStep(const RunMeasures& run, std::string_view name) {
       run.operators.by_name.begin(), run.operators.by_name.end(), [&](const OperatorRow& row) {
         return row.calls_per_step >= kCallOfEveryStep && run.store->Text(row.name) == name;
       });
+}
+
+bool IsInTraceback(const Store& store, PythonStackId stack) {
+  for (; !stack.IsNone(); stack = store.python_stacks.parent[stack.row()]) {
+    const PythonFrameId frame = store.python_stacks.frame[stack.row()];
+    if (frame.IsNone()) continue;
+    if (store.Text(store.python_frames.file[frame.row()]).ends_with("/traceback.py")) return true;
+  }
+  return false;
+}
+
+// Of a step, in Python's module that makes the stack traces. An operator's shortest calls show them
+// without what they wait for a processor, of which a step has its part: on a busy machine they are
+// too small a part of it.
+double SampledTracesNs(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone()) return 0;
+  std::vector<TimeSpan> steps;
+  for (const uint32_t step : main->steady) {
+    AddSpan(steps, main->steps[step].start_ns, main->steps[step].end_ns);
+  }
+  const CodeSamples samples(*run.store);
+  if (samples.empty()) return 0;
+  double all_ns = 0, traced_ns = 0;
+  size_t looks = 0;
+  for (const CodeLook& look : samples.LooksIn(main->thread, steps)) {
+    ++looks;
+    all_ns += double(look.ns);
+    if (IsInTraceback(*run.store, look.stack)) traced_ns += double(look.ns);
+  }
+  return double(looks) < kTraceLooks || all_ns <= 0 ? 0 : traced_ns / all_ns * MeanStepNs(run);
 }
 
 Anomaly MeasureAnomaly(const RunMeasures& run) {
@@ -86,6 +120,8 @@ Anomaly MeasureAnomaly(const RunMeasures& run) {
   const auto traces = double(traced_ns.size());
   const double trace_ns = double(LowerQuantile(traced_ns, kCheapOperators));
   found.cost_ns = clock.PerStep(trace_ns * traces + double(checks_ns));
+  found.checks_ns = clock.PerStep(double(checks_ns));
+  found.traces_ns = SampledTracesNs(run);
   return found;
 }
 
@@ -120,6 +156,9 @@ std::optional<Anomaly> FindAnomaly(const RunMeasures& run) {
 }
 
 double GainWithout(const Anomaly& anomaly, double step_ns) {
+  if (anomaly.traces_ns > 0) {
+    return std::min(anomaly.traces_ns * kSampledTraces + anomaly.checks_ns, step_ns * kMostAnomaly);
+  }
   return anomaly.cost_ns > 0 ? std::min(anomaly.cost_ns * kAnomalyBeside, step_ns * kMostAnomaly)
                              : step_ns * kAnomalyGain;
 }

@@ -55,5 +55,48 @@ TEST(SettingsRules, ThreadsWithoutAProcessorCostTheirShareOfLongOperators) {
   EXPECT_NEAR(found.gain_ns, 9 * kMs * (1 - 2.0 / 8), 0.1 * kMs);
 }
 
+// Twenty steps of 10 ms with operators of a microsecond that autograd follows, and looks every 2
+// ms, of which so many in five are in a stack trace.
+double GainOfAnomaly(int in_traces, bool has_samples = true) {
+  StoreBuilder build;
+  build.Property("torch.anomaly_detection", "True");
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  Store& store = build.store();
+  for (const auto& [file, parent] : {std::pair{"/home/u/train.py", PythonStackId()},
+                                     {"/usr/lib/python3.11/traceback.py", PythonStackId::At(0)},
+                                     {"/usr/lib/python3.11/linecache.py", PythonStackId::At(1)}}) {
+    store.python_frames.Append(
+        {.file = build.Text(file), .function = build.Text("f"), .first_line = 1, .line = 4});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+  }
+  int64_t number = 0;
+  for (int64_t i = 0, t = kMs; i < 20; ++i, t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    for (int64_t k = 0; k < 100; ++k) {
+      build.Operator(thread, "aten::t", t + k * 10'000, t + k * 10'000 + 1000, ++number);
+    }
+    for (int look = 0; look < 5 && has_samples; ++look) {
+      const int64_t at_ns = t + (look + 1) * 2 * kMs - 2000;
+      store.python_samples.Append({.start_ns = at_ns - kMs,
+                                   .end_ns = at_ns,
+                                   .thread = thread,
+                                   .python_stack = PythonStackId::At(look < in_traces ? 2 : 0),
+                                   .samples = 1});
+    }
+  }
+  const Store built = build.Build();
+  const RunOverview run = BuildOverview(built);
+  const Finding* found = FindRule(run.findings, "anomaly-detection");
+  return found == nullptr ? 0 : found->gain_ns;
+}
+
+TEST(SettingsRules, AnomalyDetectionGainsWhatLooksFindInStackTraces) {
+  EXPECT_NEAR(GainOfAnomaly(1), 1.4 * 0.2 * 10 * kMs, 0.1 * kMs);
+  EXPECT_NEAR(GainOfAnomaly(4), 0.9 * 10 * kMs, 0.1 * kMs) << "the model computes too";
+  // Where nothing looked, by the shortest operators, which wait for no processor.
+  EXPECT_NEAR(GainOfAnomaly(0, false), 2 * 100 * 1000, 0.1 * kMs);
+}
+
 }  // namespace
 }  // namespace batchlight
