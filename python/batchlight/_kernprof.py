@@ -4,10 +4,10 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 
 from ._lines_text import text_of_lines
-from ._run import split
+from ._own_folder import OwnFolder, write_beside
+from ._run import split, stats_of
 from ._tool import Shown, ToolError, output_of, record, when_written
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernprof_program.py")
@@ -86,7 +86,7 @@ def main(words):
     out = flags.outfile or os.path.basename(script) + (".lprof" if flags.line_by_line else ".prof")
     if flags.module is None and not os.path.exists(script):
         parser.error("there is no %s" % script)
-    with tempfile.TemporaryDirectory(prefix="batchlight_") as folder:
+    with OwnFolder("batchlight_") as folder:
         recording = os.path.join(folder, "run.batchlight")
         for word in profile:
             if word.startswith("--output="):
@@ -154,27 +154,19 @@ def _flags(flags, profile, recording, top):
     return [word for word in words if word.partition("=")[0] not in given] + profile
 
 
-def _write_in_place_of(out, kind, recording):
-    """Nobody named this file: what somebody else has put under its name, a pipe or a link, gets nothing."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=".batchlight_", dir=os.path.dirname(os.path.abspath(out))) as folder:
-            made = os.path.join(folder, "made")
-            output_of("export", "-q", "-t", kind, "-o", made, recording)
-            os.replace(made, out)
-    except OSError as problem:
-        raise ToolError("cannot write %s: %s; choose another place with -o" % (out, problem.strerror))
-
-
 def _write(flags, recording, out):
     kind = "lprof" if flags.line_by_line else "pstats"
+    data = output_of("export", "-q", "-t", kind, "-o", "-", recording)
     if flags.outfile:
         output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
-    else:
-        _write_in_place_of(out, kind, recording)
+    else:  # nobody named this file
+        try:
+            write_beside(out, data)
+        except OSError as problem:
+            raise ToolError("cannot write %s: %s; choose another place with -o" % (out, problem.strerror))
     print("Wrote profile results to %s" % out, file=Shown())
     if flags.line_by_line and flags.view:
         rows = json.loads(output_of("table", "python_lines", "-f", "json", recording).decode())
         print(text_of_lines(rows, flags.unit, flags.skip_zero), end="", file=Shown())
     elif flags.view:
-        import pstats
-        pstats.Stats(out, stream=Shown()).print_stats()
+        stats_of(data, stream=Shown()).print_stats()

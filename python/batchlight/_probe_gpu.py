@@ -7,8 +7,9 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
+
+from ._own_folder import OwnFolder
 
 MIB = 1 << 20
 COPY_BYTES = 256 * MIB
@@ -213,7 +214,7 @@ def link(torch, a, b):
 
 def all_reduce(count, notes):
     """NCCL between all GPUs, a process for each, as in training."""
-    with tempfile.TemporaryDirectory(prefix="batchlight-probe-") as folder:
+    with OwnFolder("batchlight-probe-") as folder:
         command = [sys.executable, os.path.dirname(os.path.abspath(__file__)), "probe-gpu", "--rank"]
         ranks = [subprocess.Popen(command + [str(rank), str(count), folder], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(count)]

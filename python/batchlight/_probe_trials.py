@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
+from ._own_folder import OwnFolder
 from ._tool import find_tool
 
 VARIABLE = "BATCHLIGHT_PROBE_LOADER"
@@ -75,15 +74,18 @@ class Runner:
     def __init__(self, command, seconds, steps, startup_s, say):
         self.command, self.seconds, self.steps, self.startup_s = command, seconds, steps, startup_s
         self.target, self._say, self._process = None, say, None
-        self.folder = tempfile.mkdtemp(prefix="batchlight-probe-")
+        self._folder = OwnFolder("batchlight-probe-")
 
     def close(self):
         self._end()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._folder.remove()
 
     def run(self, trial, recorded=False):
         """With `recorded` the files that it reads are recorded too."""
-        own = tempfile.mkdtemp(prefix=trial.mode + "-", dir=self.folder)
+        with OwnFolder(trial.mode + "-", self._folder.path) as own:
+            return self._run_in(own, trial, recorded)
+
+    def _run_in(self, own, trial, recorded):
         plan = dict(trial.changes, mode=trial.mode, target=self.target, seconds=self.seconds, steps=self.steps,
                     folder=own, result=os.path.join(own, "result"))
         with open(os.path.join(own, "plan"), "w") as file:
@@ -98,7 +100,6 @@ class Runner:
             self.target = trial["target"]
         if recorded:
             trial.recording_files = _files_of(recording)
-        shutil.rmtree(own, ignore_errors=True)
         self._check(trial)
         return trial
 

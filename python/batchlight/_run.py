@@ -1,9 +1,10 @@
 """python -m batchlight run: the flags and the output of `python -m cProfile`, for all threads."""
 import argparse
+import marshal
 import os
 import sys
-import tempfile
 
+from ._own_folder import OwnFolder
 from ._tool import output_of, record, when_written
 
 
@@ -49,6 +50,22 @@ def split(parser, words):
     return parser.parse_args(own), profile, words
 
 
+class _Counts:
+    """What pstats.Stats takes in place of a profiler."""
+
+    def __init__(self, stats):
+        self.stats = stats
+
+    def create_stats(self):
+        pass
+
+
+def stats_of(data, stream=None):
+    """pstats.Stats of the bytes of a file for it: whoever may write beside a file may exchange it."""
+    import pstats
+    return pstats.Stats(_Counts(marshal.loads(data)), stream=stream)
+
+
 def main(words):
     import pstats
     parser = _parser()
@@ -62,7 +79,7 @@ def main(words):
     known = set(pstats.Stats().get_sort_arg_defs())
     if flags.sort not in known:
         parser.error("-s %s: one of %s" % (flags.sort, ", ".join(sorted(known))))
-    with tempfile.TemporaryDirectory(prefix="batchlight_") as folder:
+    with OwnFolder("batchlight_") as folder:
         recording = os.path.join(folder, "run.batchlight")
         kept = [word.partition("=")[2] for word in profile if word.startswith("--output=")]
         if kept:
@@ -73,11 +90,12 @@ def main(words):
             ("functions" if flags.no_builtins else "builtins"), "--output=" + recording)
             if flag.partition("=")[0] not in given]
         status = record(flags_of_tool + profile, [sys.executable] + program, recording)
-        out = flags.outfile or os.path.join(folder, "out.pstats")
 
         def write():
-            output_of("export", "-q", "-f", "-t", "pstats", "-o", out, recording)
-            if not flags.outfile:
-                pstats.Stats(out).strip_dirs().sort_stats(flags.sort).print_stats()
+            if flags.outfile:
+                output_of("export", "-q", "-f", "-t", "pstats", "-o", flags.outfile, recording)
+                return
+            data = output_of("export", "-q", "-t", "pstats", "-o", "-", recording)
+            stats_of(data).strip_dirs().sort_stats(flags.sort).print_stats()
 
         return when_written(write, status, recording, folder, flags.outfile or "run")

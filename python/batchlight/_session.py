@@ -8,12 +8,11 @@ import contextlib
 import json
 import marshal
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
+from ._own_folder import OwnFolder
 from ._tool import ToolError, find_tool, output_of
 
 _IDLE = 'echo "$BATCHLIGHT_SESSION_DIR"; echo "$LD_PRELOAD"; read -r end'
@@ -54,9 +53,9 @@ def _read(nothing, *words):
 
 
 def _start():
-    home = tempfile.mkdtemp(prefix="batchlight_")
+    home = OwnFolder("batchlight_")
     tool = subprocess.Popen(
-        [find_tool(), "profile", "-t", "python", "--pytorch=none", "-o", os.path.join(home, "session"),
+        [find_tool(), "profile", "-t", "python", "--pytorch=none", "-o", os.path.join(home.path, "session"),
          "/bin/sh", "-c", _IDLE],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True)  # Ctrl+C is for the program
@@ -119,4 +118,4 @@ def _end(tool, home, pid, identity):
     except subprocess.TimeoutExpired:
         tool.kill()
         tool.wait()
-    shutil.rmtree(home, ignore_errors=True)
+    home.remove()

@@ -378,6 +378,48 @@ class AsTheProgram(InFolder):
                     self.assertEqual(done.returncode, 7)
                     os.remove(self.path("ran"))
 
+    def test_a_folder_that_gets_the_name_of_ours_is_left_alone(self):
+        """Where others may exchange names: TMPDIR, by the program here, and the folder of the results."""
+        place = self.path("anybodys")
+        thesis = os.path.join(place, "thesis")
+        os.makedirs(os.path.join(thesis, "deep"))
+        os.chmod(place, 0o777)
+        work = os.path.join(thesis, "deep", "work.txt")
+        with open(work, "w") as file:
+            file.write("years of it")
+        program = self.path("exchanges.py")
+        with open(program, "w") as file:
+            file.write(textwrap.dedent("""
+                import os
+                ours, = (name for name in os.listdir(%r) if name.startswith("batchlight"))
+                os.rename(os.path.join(%r, ours), %r + "/away")
+                os.rename(%r, os.path.join(%r, ours))
+            """) % (place, place, place, thesis, place))
+        for words in self.front_ends():
+            with self.subTest(words=words):
+                done = run(*words, program, cwd=self.folder, env=dict(self.environment, TMPDIR=place))
+                self.assertNotEqual(done.returncode, 0, "its recording is away")
+                taken, = (name for name in os.listdir(place) if name.startswith("batchlight"))
+                os.rename(os.path.join(place, taken), thesis)
+                self.assertTrue(os.path.exists(work), os.listdir(place))
+                subprocess.run(["rm", "-r", os.path.join(place, "away")])
+
+    def test_results_are_written_without_a_folder_beside_them(self):
+        place = self.path("results")
+        os.mkdir(place)
+        with open(os.path.join(place, "s.py"), "w") as file:
+            file.write("def f(): pass\nf()\n")
+        seen = set()
+        child = subprocess.Popen([BATCHLIGHT, "kernprof", "-v", "s.py"], cwd=place, stdout=subprocess.PIPE)
+        while child.poll() is None:
+            with os.scandir(place) as entries:
+                seen.update(entry.name for entry in entries if entry.is_dir())
+        self.assertEqual((child.returncode, seen), (0, set()))
+        self.assertIn(b"s.py:1(f)", child.stdout.read())
+        child.stdout.close()
+        self.assertEqual(sorted(os.listdir(place)), ["s.py", "s.py.prof"])
+        self.assertTrue(pstats.Stats(os.path.join(place, "s.py.prof")).stats)
+
     def test_variables_that_no_shell_takes(self):
         """Environment modules and Lmod export functions, Kubernetes names with dots."""
         self.write("import os, sys\n"
