@@ -1,7 +1,5 @@
 #include "export/event_selection.h"
 
-#include <regex.h>
-
 #include <algorithm>
 
 #include "base/duration_text.h"
@@ -52,17 +50,6 @@ Result<TimeRange> ParseRange(std::string_view text) {
 
 }  // namespace
 
-struct EventSelection::Pattern {
-  regex_t regex{};
-  bool compiled = false;
-  bool Matches(const std::string& name) const {
-    return regexec(&regex, name.c_str(), 0, nullptr, 0) == 0;
-  }
-  ~Pattern() {
-    if (compiled) regfree(&regex);
-  }
-};
-
 Status EventSelection::SetTimes(std::string_view text) {
   times_text_ = text;
   for (const std::string& part : SplitAtCommas(text)) {
@@ -75,17 +62,11 @@ Status EventSelection::SetTimes(std::string_view text) {
 Status EventSelection::SetTables(std::string_view text) {
   tables_text_ = text;
   for (const std::string& part : SplitAtCommas(text)) {
-    auto pattern = std::make_shared<Pattern>();
-    const int error = regcomp(&pattern->regex, part.c_str(), REG_ICASE | REG_NOSUB);
-    if (error != 0) {
-      char words[128];
-      regerror(error, &pattern->regex, words, sizeof words);
-      return UsageError("--tables: \"" + part + "\" is not a regular expression: " + words);
-    }
-    pattern->compiled = true;
+    ASSIGN_OR_RETURN(NamePattern pattern,
+                     NamePattern::Make("--tables", part, NamePattern::Kind::kBasicInAnyCase));
     const std::vector<std::string>& known = KnownTableNames();
     if (std::none_of(known.begin(), known.end(),
-                     [&](const std::string& name) { return pattern->Matches(name); })) {
+                     [&](const std::string& name) { return pattern.Matches(name); })) {
       const std::string near = DidYouMean(NearestFew(part, {known.begin(), known.end()}));
       return UsageError("--tables: no table's name matches \"" + part + "\"" + near);
     }
@@ -106,7 +87,7 @@ bool EventSelection::HasTable(std::string_view name) const {
   names.emplace_back(name);
   return std::any_of(tables_.begin(), tables_.end(), [&](const auto& pattern) {
     return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& one) { return pattern->Matches(one); });
+                       [&](const std::string& one) { return pattern.Matches(one); });
   });
 }
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "export/name_pattern.h"
 #include "store/tables.h"
 
 namespace batchlight {
@@ -63,8 +63,7 @@ class EventSelection {
   const std::string& times_text() const { return times_text_; }
 
  private:
-  struct Pattern;
-  std::vector<std::shared_ptr<const Pattern>> tables_;
+  std::vector<NamePattern> tables_;
   std::vector<TimeRange> times_;
   std::vector<bool> kept_;  // by process row; empty: all
   const std::vector<ProcessId>* process_of_thread_ = nullptr;

@@ -1,9 +1,6 @@
 #include "cli/kernels/kernel_tables.h"
 
-#include <regex.h>
-
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -14,6 +11,7 @@
 #include "cli/flags/step_flags.h"
 #include "cli/kernels/stall_view.h"
 #include "cli/reading/standard_output.h"
+#include "export/name_pattern.h"
 #include "report/tables/people_table.h"
 #include "report/tables/table_format.h"
 #include "report/terminal/summary_text.h"
@@ -33,34 +31,12 @@ constexpr KernelTable kTables[] = {
     {"occupancy", KernelOccupancyTable}, {"scheduler", KernelSchedulerTable},
     {"roofline", KernelRooflineTable},   {"counters", KernelCountersTable}};
 
-class Regex {
- public:
-  ~Regex() {
-    if (compiled_) regfree(&regex_);
-  }
-  Status Compile(const std::string& pattern) {
-    const int error = regcomp(&regex_, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
-    compiled_ = error == 0;
-    if (compiled_) return {};
-    char words[128];
-    regerror(error, &regex_, words, sizeof words);
-    return UsageError("--kernel: \"" + pattern + "\" is not a regular expression: " + words);
-  }
-  bool Matches(const std::string& name) const {
-    return regexec(&regex_, name.c_str(), 0, nullptr, 0) == 0;
-  }
-
- private:
-  regex_t regex_;
-  bool compiled_ = false;
-};
-
 Result<KernelChoice> ChoiceOf(const KernelView& view) {
   KernelChoice choice{.each_launch = view.each_launch, .rank = view.rank};
   if (view.pattern.empty()) return choice;
-  auto regex = std::make_shared<Regex>();
-  RETURN_IF_ERROR(regex->Compile(view.pattern));
-  choice.wanted = [regex](std::string_view name) { return regex->Matches(std::string(name)); };
+  ASSIGN_OR_RETURN(const NamePattern pattern,
+                   NamePattern::Make("--kernel", view.pattern, NamePattern::Kind::kExtended));
+  choice.wanted = [pattern](std::string_view name) { return pattern.Matches(std::string(name)); };
   return choice;
 }
 
