@@ -234,6 +234,24 @@ class RunAs(InFolder):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no-such-user", done.stderr)
 
+    def test_what_recording_costs_that_user(self):
+        os.mkdir(self.path("theirs"))
+        os.chown(self.path("theirs"), self.user.pw_uid, self.user.pw_gid)
+        measure = ("--measure-overhead", "--run-as", "nobody", "sh", "-c", "id -u >> theirs/ran")
+        done = self.profile("-o", "run", *measure)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("theirs/ran")) as file:
+            self.assertEqual(file.read().split(), [str(self.user.pw_uid)] * 3, "steps, plain, profiled")
+        summary = json.loads(self.batchlight("summary", "--json", "run.batchlight").stdout)
+        self.assertGreater(summary["measured_overhead"]["program"]["plain_ns"], 0)
+        os.mkdir(self.path("roots"), 0o700)
+        self.environment["TMPDIR"] = self.path("roots")
+        done = self.profile("-o", "other", *measure)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("set TMPDIR", done.stderr)
+        self.assertEqual(os.listdir(self.path("roots")), [], "it is left as it was")
+        self.assertEqual(self.files(), ["roots", "run.batchlight", "theirs"])
+
     def test_others_may_not(self):
         done = run("setpriv", "--reuid", "nobody", "--clear-groups", BATCHLIGHT, "profile",
                    "--run-as=root", "true", cwd="/")

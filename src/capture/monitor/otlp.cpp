@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -20,6 +21,7 @@ namespace {
 constexpr int64_t kSendNs = 1'000'000'000;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr uint16_t kUsualPort = 4318;
+constexpr size_t kMostSaid = 80;
 constexpr std::string_view kScheme = "http://";
 constexpr std::string_view kUsualPath = "/v1/metrics";
 
@@ -102,6 +104,15 @@ std::string Exchange(int fd, const sockaddr_in& to, std::string_view request, in
   return answer.substr(0, answer.find_first_of("\r\n"));
 }
 
+// What a message repeats of an answer that is not empty: "HTTP/1.1 500 Internal Server Error".
+std::string SaidOf(std::string_view answer) {
+  if (!answer.starts_with("HTTP/")) return "it answers, but not in HTTP";
+  const auto end = std::find_if(answer.begin(), answer.end(),
+                                [](char byte) { return byte < ' ' || byte > '~'; });
+  const auto letters = static_cast<size_t>(end - answer.begin());
+  return std::string(answer.substr(0, std::min(letters, kMostSaid)));
+}
+
 }  // namespace
 
 std::string OtlpJson(std::span<const Metric> metrics, const std::string& service,
@@ -179,7 +190,7 @@ Status OtlpSender::Send(const std::string& body, int end_fd) const {
                               "Content-Length: " +
                               std::to_string(body.size()) + "\r\n\r\n" + body;
   const std::string answer = Exchange(fd, to, request, end_fd);
-  const std::string why = answer.empty() ? std::strerror(errno) : answer;
+  const std::string why = answer.empty() ? std::strerror(errno) : SaidOf(answer);
   close(fd);
   // "HTTP/1.1 200 OK"
   const bool taken = answer.starts_with("HTTP/1.") && answer.substr(8, 2) == " 2";

@@ -126,6 +126,26 @@ TEST(OtlpTest, IsPosted) {
   }
 }
 
+// The message is a line of a terminal's: what is no answer of HTTP's is not repeated, and of one no
+// more than is of use.
+TEST(OtlpTest, OfAnAnswerLittleIsSaid) {
+  const Listener listener;
+  const std::string words = "HTTP/1.1 500 " + std::string(100, 'x');
+  for (const auto& [answer, said] :
+       {std::pair(std::string(400, '\xff') + "\n", std::string("it answers, but not in HTTP")),
+        {std::string(400, '\0'), "it answers, but not in HTTP"},
+        {"SSH-2.0-OpenSSH_9.2\r\n", "it answers, but not in HTTP"},
+        {"HTTP/1.1 500 No" + std::string(300, '\x9b') + "\r\n", "HTTP/1.1 500 No"},
+        {"HTTP/1.1 500 \x1b[2J\r\n", "HTTP/1.1 500 "},
+        {words + std::string(900, 'y') + "\r\n", words.substr(0, 80)}}) {
+    std::thread collector([&, answer = answer] { listener.Answer(answer); });
+    const OtlpSender sender = listener.Sender();
+    const Status sent = sender.Send("a body that has an end", -1);
+    collector.join();
+    EXPECT_EQ(sent.message(), "metrics are not taken at " + sender.url() + ": " + said);
+  }
+}
+
 TEST(OtlpTest, NobodyTakesIt) {
   const Listener nobody(false);
   const OtlpSender sender = nobody.Sender();

@@ -11,9 +11,6 @@
 #include "capture/program/target_environment.h"
 
 namespace batchlight::capture {
-namespace {
-
-// Asks as that user, in a process of its own: every folder on the way counts.
 bool CanReach(const RunAs& user, const std::string& path, int mode) {
   const pid_t pid = fork();
   if (pid == 0) _exit(Become(user) && access(path.c_str(), mode) == 0 ? 0 : 1);
@@ -22,8 +19,6 @@ bool CanReach(const RunAs& user, const std::string& path, int mode) {
   }
   return pid > 0 && status == 0;
 }
-
-}  // namespace
 
 Result<RunAs> FindUser(const std::string& user) {
   ASSIGN_OR_RETURN(const HostAnswer answer, AskHost({"user", user}));

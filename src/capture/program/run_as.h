@@ -34,6 +34,9 @@ bool Become(const RunAs& user);
 void SetUserVariables(const RunAs& user, const std::vector<std::string>& kept,
                       std::vector<std::string>& environment);
 
+// Asks access(2) as that user, in a process of its own: every folder on the way counts.
+bool CanReach(const RunAs& user, const std::string& path, int mode);
+
 // Whether the user can write into `folder` and read `library`. Errors: kOutput.
 Status CheckReach(const RunAs& user, const std::string& folder, const std::string& library);
 

@@ -1,5 +1,6 @@
 #include "cli/commands/measure_overhead.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,17 +21,26 @@ namespace {
 
 using capture::SessionOptions;
 
-// A folder for recordings that are only read and not kept; removed with this object.
+// A folder for recordings that are only read and not kept; removed with this object. Another user
+// whose program is recorded (--run-as) can go through it, no more: the folder that the program
+// writes into is given to that user as any recording's is.
 class ScratchFolder {
  public:
-  static Result<ScratchFolder> Make() {
+  static Result<ScratchFolder> Make(const std::optional<capture::RunAs>& run_as) {
     const char* temporary = std::getenv("TMPDIR");
     std::string path =
         std::string(temporary != nullptr ? temporary : "/tmp") + "/batchlight-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) {
       return OutputError("--measure-overhead: cannot make " + path + ": " + std::strerror(errno));
     }
-    return ScratchFolder(std::move(path));
+    ScratchFolder folder(path);
+    if (!capture::IsAnother(run_as)) return folder;
+    if (chmod(path.c_str(), 0711) != 0 || !capture::CanReach(*run_as, path, X_OK)) {
+      return OutputError("--measure-overhead: " + run_as->name + " cannot reach " + path +
+                         ", where its runs are recorded; set TMPDIR to a folder that " +
+                         run_as->name + " can go through");
+    }
+    return folder;
   }
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
@@ -205,7 +215,7 @@ class Measurement {
 }  // namespace
 
 Result<OverheadRuns> MeasureOverhead(const SessionOptions& options, uint32_t rounds) {
-  ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Make());
+  ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Make(options.run_as));
   ASSIGN_OR_RETURN(const RepeatableInput input, RepeatableInput::Make());
   return Measurement(options, rounds, std::move(folder), input).Run();
 }
