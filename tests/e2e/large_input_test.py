@@ -54,6 +54,12 @@ class LargeInputs(InFolder):
                           for i in range(count))
         self.read("summary", path)
 
+    def test_gpus_of_a_process_each(self):
+        path = self.trace({"cat": "kernel", "pid": i, "tid": i, "ts": i, "name": "k%d" % i,
+                           "args": {"device": i, "stream": i, "correlation": i, "context": i}}
+                          for i in range(200000))
+        self.read("report", "-o", "large_report", path)
+
     def test_processes_with_a_thread_each(self):
         path = self.trace({"pid": i + 1, "tid": i + 1, "ts": i, "name": "aten::mm", "args": {}}
                           for i in range(200000))

@@ -1,7 +1,12 @@
 #include "analysis/gpu/gpu_launches.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace batchlight {
 namespace {
+
+std::pair<ProcessId, uint32_t> KeyOf(const DeviceWork& work) { return {work.process, work.device}; }
 
 // Adds each row to the list of its process and device; `devices` are ordered by those.
 template <typename Table>
@@ -9,12 +14,10 @@ void Append(const Table& table, GpuTable which, const std::vector<DeviceWork>& d
             std::vector<std::vector<GpuLaunch>>& out) {
   size_t at = 0;
   for (size_t i = 0; i < table.size(); ++i) {
-    const auto is_at = [&](const DeviceWork& device) {
-      return device.process == table.process[i] && device.device == table.device[i];
-    };
-    if (!is_at(devices[at])) {
-      at = static_cast<size_t>(std::find_if(devices.begin(), devices.end(), is_at) -
-                               devices.begin());
+    const auto key = std::pair(table.process[i], table.device[i]);
+    if (KeyOf(devices[at]) != key) {
+      const auto found = std::ranges::lower_bound(devices, key, {}, KeyOf);
+      at = static_cast<size_t>(found - devices.begin());
     }
     out[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i],
                        static_cast<uint32_t>(i), which,
