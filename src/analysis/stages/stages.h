@@ -51,6 +51,7 @@ struct StartUpParts {
   std::vector<PackageImport> largest;  // the longest, longest first
   int64_t cuda_ns = 0;                 // CUDA starts, and what is called before work is launched
   int64_t set_up_ns = 0;               // the rest: model, data, and what belongs to neither
+  int64_t unknown_ns = 0;              // the rest where no imports were recorded: these as well
 };
 
 struct StartUpPart {

@@ -173,7 +173,8 @@ class StagesTest : public ::testing::Test {
     EXPECT_EQ(sum_ns, found.wall_ns());
     const StartUpParts& parts = found.start_up;
     const StageTotal* start = found.Of(StageKind::kStartUp);
-    EXPECT_EQ(parts.interpreter_ns + parts.imports_ns + parts.cuda_ns + parts.set_up_ns,
+    EXPECT_EQ(parts.interpreter_ns + parts.imports_ns + parts.cuda_ns + parts.set_up_ns +
+                  parts.unknown_ns,
               start == nullptr ? 0 : start->total_ns);
     return ms;
   }
@@ -261,6 +262,34 @@ TEST_F(StagesTest, QuietTimeBeforeTheLoopIsPreprocessing) {
   const auto ms = Find();
   EXPECT_EQ(ms.at("preprocessing"), 2001);  // from 1199 to 3200
   EXPECT_EQ(ms.at("start-up"), 1499);
+}
+
+// `-t nvtx --pytorch=none`: the import of torch lies somewhere in the start-up.
+TEST_F(StagesTest, WithoutImportsNothingIsSaidOfTheStartUp) {
+  build_.Phase(main_, Phase::kPythonStart, "python start", 50 * kMs, 50 * kMs);
+  at_ = 3000;
+  for (int i = 0; i < 8; ++i) Step();
+  End(at_ + 10);
+  const auto ms = Find();
+  EXPECT_EQ(ms.at("start-up"), 3000);
+  EXPECT_FALSE(ms.contains("preprocessing"));
+  EXPECT_EQ(run_.processes[0].start_up.set_up_ns, 0);
+  EXPECT_EQ(run_.processes[0].start_up.unknown_ns, 2950 * kMs);
+}
+
+// A rank that a program forks has all that it needs of its parent's.
+TEST_F(StagesTest, AForkedProcessKnowsTheImportsOfItsParent) {
+  Start(500);
+  const ProcessId child = build_.Process(2, "train.py");
+  build_.store().processes.parent[child.row()] = ProcessId::At(0);
+  build_.store().processes.start_ns[child.row()] = 600 * kMs;
+  main_ = build_.Thread(child);
+  at_ = 900;
+  for (int i = 0; i < 8; ++i) Step();
+  build_.store().processes.end_ns[child.row()] = at_ * kMs;
+  build_.Property("batchlight.version", "1");
+  EXPECT_EQ(Find().at("start-up"), 300);
+  EXPECT_EQ(run_.processes[0].start_up.set_up_ns, 300 * kMs);
 }
 
 TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {

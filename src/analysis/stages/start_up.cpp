@@ -27,18 +27,37 @@ struct OpenImport {
   std::string_view package;  // kRecorder: its build, a stage of its own
 };
 
+// What a process imports its recording has, or none of it; one that was forked may need no more
+// than its parent has.
+bool KnowsImports(const Store& store, ProcessId process) {
+  const PhaseCallsTable& phases = store.phase_calls;
+  std::vector<bool> knows(store.processes.size(), false);
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != Phase::kImport) continue;
+    const ProcessId importer = store.ProcessOf(phases.thread[row]);
+    if (!importer.IsNone()) knows[importer.row()] = true;
+  }
+  size_t generations = store.processes.size();
+  while (!process.IsNone() && generations-- > 0) {
+    if (knows[process.row()]) return true;
+    process = store.processes.parent[process.row()];
+  }
+  return false;
+}
+
 class Start {
  public:
   Start(const StepInputs& inputs, ThreadId thread, TimeSpan whole)
       : store_(inputs.store), thread_(thread), inputs_(inputs) {
     before_.whole = whole;
     before_.python_ns = whole.start_ns;
+    if (!thread.IsNone()) before_.knows_imports = KnowsImports(store_, store_.ProcessOf(thread));
   }
 
   BeforeLoop Run(int64_t wall_ns) {
     ReadPhases();
     FindCuda();
-    if (started_) FindPreprocessing(wall_ns);
+    if (started_ && before_.knows_imports) FindPreprocessing(wall_ns);
     return std::move(before_);
   }
 
@@ -188,7 +207,8 @@ StartUpParts PartsOfStartUp(const BeforeLoop& before, const std::vector<StageSpa
   parts.pytorch_imports_ns = std::min(before.pytorch_ns, parts.imports_ns);
   parts.largest = before.largest;
   parts.cuda_ns = NsOf(UniteSpans(loaded, before.cuda), stages) - NsOf(loaded, stages);
-  parts.set_up_ns = whole_ns - parts.interpreter_ns - parts.imports_ns - parts.cuda_ns;
+  (before.knows_imports ? parts.set_up_ns : parts.unknown_ns) =
+      whole_ns - parts.interpreter_ns - parts.imports_ns - parts.cuda_ns;
   return parts;
 }
 
@@ -196,7 +216,8 @@ std::vector<StartUpPart> PartsByName(const StartUpParts& parts) {
   return {{"interpreter", "interpreter", parts.interpreter_ns},
           {"imports", "imports", parts.imports_ns},
           {"cuda_context", "CUDA context", parts.cuda_ns},
-          {"set_up", "model and data set-up", parts.set_up_ns}};
+          {"set_up", "model and data set-up", parts.set_up_ns},
+          {"unknown", "not looked into (imports were not recorded)", parts.unknown_ns}};
 }
 
 }  // namespace batchlight

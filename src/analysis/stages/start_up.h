@@ -12,6 +12,7 @@ namespace batchlight {
 struct BeforeLoop {
   TimeSpan whole;
   int64_t python_ns = 0;               // when the interpreter handed over; the start, if not known
+  bool knows_imports = false;          // else they were not recorded, and lie anywhere in it
   std::vector<TimeSpan> imports;       // of the main thread, outermost, not overlapping
   int64_t pytorch_ns = 0;              // importing torch, with all that it imports
   std::vector<PackageImport> largest;  // longest first
