@@ -170,6 +170,7 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   }
   std::stable_sort(findings.begin(), findings.end(), StandsAbove);
   advice::NameSharedGains(&findings);
+  advice::PointAtCause(run, &findings);
   return findings;
 }
 

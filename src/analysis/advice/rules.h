@@ -20,6 +20,9 @@ using Findings = std::vector<Finding>;
 
 // Says of each finding, in order, which before it save the same time.
 void NameSharedGains(std::vector<Finding>* findings);
+// What gpu-underused says to do: see the best of `findings`, in order, that is about the largest
+// cause, if one is. (gpu/underused_rules.cpp)
+void PointAtCause(const RunMeasures& run, Findings* findings);
 
 // Shares used by several rules ---------------------------------------------------------------
 

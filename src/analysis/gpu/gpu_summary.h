@@ -26,9 +26,11 @@ struct KernelRow {
   std::vector<uint32_t> streams;  // on which it ran, ascending; at most 16
   OperatorCallId owner;           // an operator call that launched it, or None
   double calls_per_step = 0;
+  double graph_calls_per_step = 0;  // of these, as nodes of a CUDA graph: no launch of their own
   double per_step_ns = 0;
   double share = 0;  // of all GPU time of the steps that count (of the run without steps), 0 to 1
 
+  double launches_per_step() const { return calls_per_step - graph_calls_per_step; }
   // Of the steps that count; of a kernel that ran in none of them, of the whole run.
   double average_ns() const {
     if (calls_per_step > 0) return per_step_ns / calls_per_step;
@@ -73,7 +75,6 @@ struct GpuSummary {
   int64_t work_ns = 0;          // kernels, copies, sets, graphs
   double work_per_step_ns = 0;  // of those, what the steps that count launched, per step
   int64_t unattributed_ns = 0;  // of work_ns
-  uint64_t graph_launches = 0;
 
   bool empty() const { return work_ns == 0; }
   const GpuBreakdown* MainBreakdown() const {

@@ -223,14 +223,16 @@ void GpuSums::SetKernels(const std::vector<char>& is_steady, const StepClock& cl
                          GpuSummary& summary) const {
   const KernelsTable& kernels = store_.kernels;
   std::vector<int64_t> ns(summary.kernels.size(), 0);
-  std::vector<uint64_t> calls(summary.kernels.size(), 0);
+  std::vector<uint64_t> calls(summary.kernels.size(), 0), of_graphs(summary.kernels.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (is_steady[kernels_.step[i]] == 0) continue;
     ns[kernels_.row[i]] += kernels.end_ns[i] - kernels.start_ns[i];
     ++calls[kernels_.row[i]];
+    of_graphs[kernels_.row[i]] += kernels.graph_node[i] != 0;
   }
   for (size_t row = 0; row < ns.size(); ++row) {
     summary.kernels[row].calls_per_step = clock.PerStep(double(calls[row]));
+    summary.kernels[row].graph_calls_per_step = clock.PerStep(double(of_graphs[row]));
     summary.kernels[row].per_step_ns = clock.PerStep(double(ns[row]));
   }
 }
@@ -285,7 +287,6 @@ GpuSums::GpuSums(const StepInputs& inputs, const StepSet& steps, const Attributi
   whole_.work_ns = work.total_ns;
   whole_.unattributed_ns = work.unattributed_ns;
   whole_.kernel_count = store_.kernels.size();
-  whole_.graph_launches = store_.graph_launches.size();
   StepOfCall step_of_call(store_, steps);
   kernels_.step = StepsOf(store_.kernels, step_of_call);
   copies_.step = StepsOf(store_.memcpys, step_of_call);

@@ -7,6 +7,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/gpu/module_of_kernels.h"
+#include "analysis/advice/gpu/part_evidence.h"
 #include "analysis/advice/gpu/told_plans.h"
 #include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
@@ -19,16 +20,17 @@
 namespace batchlight::advice {
 namespace {
 
-double KernelsPerStep(const RunMeasures& run) {
+// Those that the CPU launches one by one, as it does not those of a graph.
+double LaunchesPerStep(const RunMeasures& run) {
   double count = 0;
-  for (const KernelRow& kernel : run.gpu.kernels) count += kernel.calls_per_step;
+  for (const KernelRow& kernel : run.gpu.kernels) count += kernel.launches_per_step();
   return count;
 }
 
 // Launches of whole CUDA graphs in a steady step of the main process.
 double GraphsPerStep(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
-  if (run.gpu.graph_launches == 0 || main == nullptr || main->thread.IsNone()) return 0;
+  if (main == nullptr || main->thread.IsNone()) return 0;
   StepLookup lookup(main);
   double count = 0;
   for (const uint32_t row : FindGraphUse(*run.store, main->thread).replays) {
@@ -108,10 +110,45 @@ bool IsShort(const KernelRow& kernel) { return kernel.average_ns() < kShortKerne
 std::string ShortKernelsText(const RunMeasures& run) {
   double count = 0;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (IsShort(kernel)) count += kernel.calls_per_step;
+    if (IsShort(kernel)) count += kernel.launches_per_step();
   }
-  if (count < KernelsPerStep(run) / 2) return "";
+  if (count < LaunchesPerStep(run) / 2) return "";
   return ", " + Rounded(count) + " of them shorter than their launch";
+}
+
+// "1 CUDA graph", "3 CUDA graphs"
+std::string GraphsText(double graphs) {
+  return MeanCountText(graphs) + (graphs < 1.5 ? " CUDA graph" : " CUDA graphs");
+}
+
+// Beside the graphs that a step replays it launches hardly anything.
+bool LaunchesGraphsAlone(const RunMeasures& run) { return LaunchesPerStep(run) < kCallOfEveryStep; }
+
+// What the GPU waits for: "713 kernels, 512 of them shorter than their launch".
+std::string LaunchedText(const RunMeasures& run, double graphs) {
+  if (graphs < kCallOfEveryStep) {
+    return "the next of " + Rounded(LaunchesPerStep(run)) + " kernels" + ShortKernelsText(run);
+  }
+  if (LaunchesGraphsAlone(run)) {
+    return graphs < 1.5 ? "its CUDA graph" : "the next of " + GraphsText(graphs);
+  }
+  return "the next of " + GraphsText(graphs) + " and " + Rounded(LaunchesPerStep(run)) +
+         " kernels beside" + ShortKernelsText(run);
+}
+
+// What to do about launches, where the step replays graphs.
+std::string ActionBesideGraphs(const RunMeasures& run, double graphs) {
+  const std::string replays = "The step replays " + GraphsText(graphs) + " already";
+  if (LaunchesGraphsAlone(run)) {
+    return replays +
+           (graphs < 1.5 ? ": capture several steps in one, "
+                         : ": capture them as one, or several steps, ") +
+           "do less between two replays, or raise the batch size.";
+  }
+  return replays +
+         "; what lies between them is launched one by one. Capture that too (loss, optimizer, "
+         "copies into static inputs), look for graph breaks (TORCH_LOGS=graph_breaks), or raise "
+         "the batch size.";
 }
 
 // " 92 % of them begin in `smooth` (Smoothing), forward or backward."; "" where no module itself,
@@ -177,17 +214,6 @@ std::string ActionOf(const RunMeasures& run, const WaitsInForward& waits) {
          fuse + "or raise the batch size.";
 }
 
-Evidence PartOf(const RunMeasures& run, GpuPart part) {
-  return {
-      .kind = "part", .name = std::string(GpuPartName(part)), .per_step_ns = GpuPartNs(run, part)};
-}
-
-void LargestFirst(std::vector<Evidence>& parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const Evidence& a, const Evidence& b) {
-    return a.per_step_ns > b.per_step_ns;
-  });
-}
-
 std::vector<Evidence> PartsBeforeLaunch(const RunMeasures& run) {
   std::vector<Evidence> parts;
   for (size_t i = 0; i < kGpuPartCount; ++i) {
@@ -199,37 +225,6 @@ std::vector<Evidence> PartsBeforeLaunch(const RunMeasures& run) {
 }
 
 }  // namespace
-
-void GpuUnderused(const RunMeasures& run, Findings* findings) {
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr || gpu->window.count == 0 || gpu->busy_share >= kBusyGpu) return;
-  const GpuPart largest = LargestIdlePart(*gpu);
-  Finding finding{.title = "The GPU is idle " + PercentOf(1 - gpu->busy_share) + " of the time"};
-  for (size_t i = static_cast<size_t>(GpuPart::kIdleDataLoading); i < kGpuPartCount; ++i) {
-    const GpuPart part = static_cast<GpuPart>(i);
-    if (GpuShare(run, part) >= kIdleCause) {
-      finding.evidence.push_back(PartOf(run, part));
-    }
-  }
-  LargestFirst(finding.evidence);
-  finding.seen = "Of a step's " + TimeOf(gpu->window.mean) + " on the GPU " +
-                 PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
-                 std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +
-                 " of the step.";
-  if (IsIdleInPython(largest)) {
-    const std::string names = FunctionTexts(*run.store, gpu->idle_python);
-    if (!names.empty()) finding.seen += " The CPU is then mostly in " + names + ".";
-  }
-  finding.why = std::string(GpuPartHelp(largest)) + ".";
-  finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
-  finding.action =
-      largest == GpuPart::kIdleRecorder
-          ? "Nothing: the program does not do that without batchlight. Record more steps, or "
-            "leave out the first ones (--first-step)."
-          : "See the findings about that cause; a larger batch gives every launch more work.";
-  finding.kind = FindingKind::kSymptom;
-  findings->push_back(std::move(finding));
-}
 
 void LaunchBound(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
@@ -243,17 +238,14 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
-               PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch the next of " +
-               Rounded(KernelsPerStep(run)) + " kernels" + ShortKernelsText(run) + "." +
-               ModuleOfLaunches(run) + LeftOutText(run, idle_ns),
-       .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
-              "its kernels are over before the next is launched.",
-       .action = replays
-                     ? "The step replays " + Rounded(graphs) +
-                           " CUDA graphs already; what lies between them is launched one by one. "
-                           "Capture that too (loss, optimizer, copies into static inputs), look "
-                           "for graph breaks (TORCH_LOGS=graph_breaks), or raise the batch size."
-                     : ActionOf(run, waits),
+               PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch " +
+               LaunchedText(run, graphs) + "." + ModuleOfLaunches(run) + LeftOutText(run, idle_ns),
+       .why = replays && LaunchesGraphsAlone(run)
+                  ? "A replay and what the loop does between two of them cost the CPU time, too; a "
+                    "graph is over before the next is launched."
+                  : "Each operator costs the CPU several microseconds in Python, PyTorch and the "
+                    "driver; its kernels are over before the next is launched.",
+       .action = replays ? ActionBesideGraphs(run, graphs) : ActionOf(run, waits),
        .gain_ns = gain_ns,
        .uncertainty_ns =
            std::max(idle_ns * kLaunchBoundUncertainty, idle_ns * kLaunchBoundGain - gain_ns),
@@ -295,9 +287,9 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   double time_ns = 0;
   Finding finding;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (!IsShort(kernel)) continue;
-    count += kernel.calls_per_step;
-    time_ns += kernel.per_step_ns;
+    if (!IsShort(kernel) || kernel.launches_per_step() <= 0) continue;
+    count += kernel.launches_per_step();
+    time_ns += kernel.average_ns() * kernel.launches_per_step();
     if (finding.evidence.size() < 5) {
       finding.evidence.push_back(KernelEvidence(*run.store, kernel));
     }
@@ -305,9 +297,9 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   // Where the GPU is busy anyway, short kernels are hidden behind it.
   if (count < kSmallKernels || gpu->busy_share > kSmallKernelsBusy) return;
   const double idle_ns = std::max(0.0, UnrecordedIdleNs(run));
-  const double part = count / std::max(1.0, KernelsPerStep(run));
+  const double part = count / std::max(1.0, LaunchesPerStep(run));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
-  finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(run)) + " kernels a step take " +
+  finding.seen = Rounded(count) + " of " + Rounded(LaunchesPerStep(run)) + " kernels a step take " +
                  TimeOf(time_ns / std::max(1.0, count)) + " on average.";
   finding.why = "A launch costs the CPU about " +
                 std::to_string(std::lround(kShortKernelNs / 1000)) +
@@ -321,12 +313,21 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
+namespace {
+
+// A collective has few blocks by design: it waits for links, and leaves the SMs to others.
+bool GrowsWithTheBatch(const KernelRow& kernel) {
+  return kernel.kind.kind != KernelKind::kCommunication;
+}
+
+}  // namespace
+
 void GridTooSmall(const RunMeasures& run, Findings* findings) {
   double small_ns = 0, total_ns = 0;
   Finding finding;
   for (const KernelRow& kernel : run.gpu.kernels) {
     total_ns += kernel.per_step_ns;
-    if (!HasSmallGrid(kernel)) continue;
+    if (!HasSmallGrid(kernel) || !GrowsWithTheBatch(kernel)) continue;
     if (IsShort(kernel)) continue;  // launch overhead is their problem
     small_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {

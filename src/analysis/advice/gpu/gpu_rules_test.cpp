@@ -72,6 +72,72 @@ TEST(GpuRules, LaunchesAreJudgedByTheQuietSteps) {
   EXPECT_EQ(gain_ns(8), 0);
 }
 
+// Steps that replay graphs whose kernels were recorded one by one (--cuda-graph-trace=node), with
+// as many kernels beside them.
+std::vector<Finding> FindingsOfReplays(int64_t graphs, int64_t kernels_beside) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    for (int64_t graph = 0, at = t; graph < graphs; ++graph, at += 5 * kMs) {
+      build.ApiCall(thread, "cudaGraphLaunch_v10000", at + kMs / 2, at + 5 * kMs - 2000);
+      const auto correlation = build.store().api_calls.correlation.back();
+      for (int64_t node = 0; node < 20; ++node) {
+        build.store().kernels.Append({.start_ns = at + kMs + node * 10'000,
+                                      .end_ns = at + kMs + node * 10'000 + 3000,
+                                      .process = ProcessId::At(0),
+                                      .correlation = correlation,
+                                      .stream = 7,
+                                      .demangled_name = build.Text("elementwise_kernel"),
+                                      .short_name = build.Text("elementwise_kernel"),
+                                      .graph_node = uint64_t(node) + 1});
+      }
+    }
+    for (int64_t i = 0, at = t + 5 * kMs; i < kernels_beside; ++i, at += kMs / 50) {
+      build.Kernel(thread, "elementwise_kernel", at, at + 6000, at + 9000);
+    }
+  }
+  const Store store = build.Build();
+  return FindAdvice(MeasureRun(store, {}));
+}
+
+TEST(GpuRules, AStepThatReplaysGraphsIsNotToldToCaptureOne) {
+  const auto action = [](int64_t graphs, int64_t beside) {
+    const auto findings = FindingsOfReplays(graphs, beside);
+    const Finding* found = FindRule(findings, "launch-bound");
+    if (found == nullptr) return std::string("none");
+    EXPECT_TRUE(found->patch.empty());
+    EXPECT_EQ(found->seen.find("40.0 kernels"), std::string::npos) << found->seen;
+    return found->action;
+  };
+  EXPECT_EQ(action(2, 0).find("The step replays 2 CUDA graphs already: capture them as one"), 0u)
+      << action(2, 0);
+  EXPECT_EQ(action(1, 0).find("The step replays 1 CUDA graph already: capture several steps"), 0u)
+      << action(1, 0);
+  EXPECT_EQ(action(1, 150).find("The step replays 1 CUDA graph already; what lies between"), 0u)
+      << action(1, 150);
+}
+
+// A collective has few blocks by design.
+TEST(GpuRules, CollectivesAreNoKernelsThatALargerBatchFills) {
+  for (const char* name : {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "nvjet_hsh_128"}) {
+    StoreBuilder build;
+    build.store().gpus.Append(
+        {.sm_count = 132, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32, .warp_threads = 32});
+    const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+    build.store().kernel_launches.Append(
+        {.grid_x = 8, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1});
+    for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      build.Kernel(thread, name, t, t + 5000, t + 10 * kMs - 5000);
+      build.store().kernels.launch.back() = KernelLaunchId::At(0);
+    }
+    const Store store = build.Build();
+    const auto findings = FindAdvice(MeasureRun(store, {}));
+    EXPECT_EQ(FindRule(findings, "grid-too-small") != nullptr, name[1] != 'c') << name;
+  }
+}
+
 // Rank 0 has no GPU, and more steps than rank 1, which has one.
 TEST(GpuRules, StepsOfAnotherProcessAreNoneOfTheGpu) {
   for (const int64_t step_ns : {2 * kMs, kMs / 50}) {
