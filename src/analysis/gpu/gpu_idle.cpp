@@ -166,7 +166,8 @@ void GpuIdleExplainer::AddPythonSamples(const PhaseMarks& marks) {
       kept_.Add(samples.thread[row], start_ns, end_ns, GpuPart::kIdleRecorder);
       continue;
     }
-    const bool waits = double(times.awake_ns()) < enough_ns;
+    const bool waits =
+        double(times.ran_ns + times.gil_ns) < enough_ns - kRuns * double(times.ready_ns);
     own_python_.Add(samples.thread[row], start_ns, end_ns,
                     waits ? GpuPart::kIdleWaiting : GpuPart::kIdleOwnPython);
   }

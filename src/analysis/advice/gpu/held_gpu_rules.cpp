@@ -16,7 +16,8 @@ bool Sleeps(const RunMeasures& run, const HoldingFunction& held) {
   if (held.awake_ns <= 0) return false;  // not recorded
   const double own_ns = held.cpu_ns - held.wait_ns;
   const double processor_wait = held.ready_ns > 0 ? 0 : ProcessorWait(run);
-  return held.awake_ns < kPythonWaits * (1 - processor_wait) * own_ns;
+  const double ran_ns = held.awake_ns - held.ready_ns;
+  return ran_ns < kPythonWaits * ((1 - processor_wait) * own_ns - held.ready_ns);
 }
 
 struct Means {

@@ -72,25 +72,48 @@ std::vector<Evidence> PythonEvidence(const Store& store, const SampledTime& samp
   return evidence;
 }
 
-// Whether the loop mostly waited meanwhile, for a lock or another thread: it then ran, or was kept
-// from it, for far less of the time than in the whole loop.
-bool OnlyWaits(const SampledTime& open, const SampledTime& whole) {
-  if (open.all_ns == 0 || whole.all_ns == 0) return false;
-  return double(open.times.awake_ns()) / double(open.all_ns) <
-         kPythonWaits * double(whole.times.awake_ns()) / double(whole.all_ns);
+// Of the time in which it had a processor, or needed none, the part in which it ran or waited for
+// the GIL. Where looks do not tell when it had none, for as long as the loop does.
+double PartAtWork(const SampledTime& open, double processor_wait) {
+  const double all_ns = double(open.all_ns);
+  const double kept_ns =
+      open.times.ready_ns > 0 ? double(open.times.ready_ns) : processor_wait * all_ns;
+  return all_ns - kept_ns <= 0 ? 1
+                               : double(open.times.ran_ns + open.times.gil_ns) / (all_ns - kept_ns);
 }
 
-// Whether it sleeps, or waits for a lock, a file or the network: it runs, or is kept from it by
-// want of a processor or of the GIL, for far less of the time than one that works. Where looks do
-// not tell the former, it waits for a processor as long as the loop does.
+// Whether the loop mostly waited meanwhile, for a lock or another thread: it then ran for far less
+// of the time than in the whole loop.
+bool OnlyWaits(const SampledTime& open, const SampledTime& whole) {
+  if (open.all_ns == 0 || whole.all_ns == 0) return false;
+  return PartAtWork(open, 0) < kPythonWaits * PartAtWork(whole, 0);
+}
+
+// Whether it sleeps, or waits for a lock, a file or the network, for far longer than it runs. What
+// other programs take of the time says nothing of that.
 bool Sleeps(const SampledTime& open, const SampledTime& whole, double processor_wait) {
   if (open.all_ns == 0 || whole.times.ran_ns == 0) return false;
   const double kept = whole.times.ready_ns > 0 ? 0 : processor_wait;
-  return double(open.times.awake_ns()) < kPythonWaits * (1 - kept) * double(open.all_ns);
+  return PartAtWork(open, kept) < kPythonWaits;
 }
 
-// "runs there in 4 % of that, waits for a processor in 2 % and for Python's lock in 5 %: else it
-// sleeps or waits": without what is less than a hundredth.
+// Parts of `time`; all is work where looks do not tell.
+struct PythonParts {
+  double ran = 1;     // or waited for the GIL
+  double ready = 0;   // no processor
+  double waited = 0;  // slept, or waited for something else
+};
+
+PythonParts PartsOf(const SampledTime& time, const SampledTime& whole) {
+  if (time.all_ns == 0 || whole.times.ran_ns == 0) return {};
+  const auto share = [&](int64_t ns) { return double(ns) / double(time.all_ns); };
+  const PythonParts parts{.ready = share(time.times.ready_ns),
+                          .waited = share(time.times.waited_ns)};
+  return {.ran = 1 - parts.ready - parts.waited, .ready = parts.ready, .waited = parts.waited};
+}
+
+// "runs there in 4 % of that, waits for a processor in 2 %, for Python's lock in 5 %, sleeps or
+// waits for something else in 89 %": without what is less than a hundredth.
 std::string HowItRuns(const SampledTime& time) {
   const auto share = [&](int64_t ns) { return double(ns) / double(time.all_ns); };
   std::string text = "runs there in " + PercentOf(share(time.times.ran_ns)) + " of that";
@@ -100,7 +123,10 @@ std::string HowItRuns(const SampledTime& time) {
   if (const double gil = share(time.times.gil_ns); gil >= kToldOfLooks) {
     text += ", for Python's lock in " + PercentOf(gil);
   }
-  return text + ": else it sleeps or waits.";
+  if (const double waited = share(time.times.waited_ns); waited >= kToldOfLooks) {
+    text += ", sleeps or waits for something else in " + PercentOf(waited);
+  }
+  return text + '.';
 }
 
 constexpr std::string_view kLookWhatItWaitsFor =
@@ -145,20 +171,24 @@ LockOwner FindLockOwner(const RunMeasures& run, double exposed_ns) {
   return owner;
 }
 
-Finding WaitingPython(const RunMeasures& run, const std::string& names, const std::string& share,
-                      double exposed_ns) {
+// What the machine's other programs take of the time is none of its own.
+Finding WaitingPython(const RunMeasures& run, const std::string& names, double exposed_ns) {
   const OwnPython& python = run.loop_work.python;
+  const PythonParts parts = PartsOf(python.functions, python.whole);
+  const std::string share = PercentOf(exposed_ns / MeanStepNs(run));
+  const double own_ns = exposed_ns * (1 - parts.ready);
   const std::string hint = HintFor(*run.store, python.functions).text;
   const LockOwner owner = FindLockOwner(run, exposed_ns);
   const std::string shorter =
       owner.place.empty() ? "" : "Hold the lock for less of the work in " + owner.place + ". ";
-  return {.title = names + ": the loop waits there for " + share + " of a step",
+  return {.title = names + ": the loop waits there for " +
+                   PercentOf(exposed_ns * parts.waited / MeanStepNs(run)) + " of a step",
           .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
                   names + ", and " + HowItRuns(python.functions) + owner.seen,
           .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
           .action = shorter + (hint.empty() ? std::string(kLookWhatItWaitsFor) : hint),
-          .gain_ns = exposed_ns * kOwnPythonGain,
-          .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
+          .gain_ns = own_ns * kOwnPythonGain,
+          .uncertainty_ns = own_ns * kOwnPythonUncertainty,
           .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};
 }
 
@@ -318,22 +348,26 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   }
   const double tensors_ns = OwnCpuTensorsNs(run);
   const double exposed_ns = python_ns + tensors_ns;
-  const std::string share = PercentOf(exposed_ns / step_ns);
   if (!names.empty() && Sleeps(python.functions, python.whole, ProcessorWait(run))) {
-    findings->push_back(WaitingPython(run, names, share, exposed_ns));
+    findings->push_back(WaitingPython(run, names, exposed_ns));
     return;
   }
+  const PythonParts parts = PartsOf(python.functions, python.whole);
+  const bool kept = parts.ready + parts.waited >= kToldOfLooks;
+  const double own_ns = python_ns * (1 - parts.ready) + tensors_ns;
+  const std::string share = PercentOf((python_ns * parts.ran + tensors_ns) / step_ns);
   const std::string where =
       names.empty() ? "most of it " + python.places.front().name : "in " + names;
   findings->push_back(
       {.title = names.empty() ? share + " of a step is your own Python"
                               : names + ": " + share + " of a step is your own Python",
        .seen =
-           "For " + TimeOf(exposed_ns) + " of a step (" + share +
-           ") the loop runs Python that calls no operator" +
+           "For " + TimeOf(exposed_ns) + " of a step (" + PercentOf(exposed_ns / step_ns) +
+           ") the loop " + (kept ? "is in" : "runs") + " Python that calls no operator" +
            (tensors_ns > 0 ? ", or operators on tensors of the CPU (" + TimeOf(tensors_ns) + "),"
                            : "") +
-           (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
+           (has_gpu ? " and the GPU idles" : "") + ", " + where +
+           (kept ? ", and " + HowItRuns(python.functions) : "."),
        .why = "Python works on one value at a time, and nothing else goes on meanwhile.",
        .action = HintFor(*run.store, python.functions).text +
                  std::string(
@@ -345,8 +379,8 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                  (names.empty() ? " Ranges show which function it is: with "
                                   "batchlight.annotate(\"name\"):, or --python-functions-trace."
                                 : ""),
-       .gain_ns = exposed_ns * kOwnPythonGain,
-       .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
+       .gain_ns = own_ns * kOwnPythonGain,
+       .uncertainty_ns = own_ns * kOwnPythonUncertainty,
        .evidence =
            PythonEvidence(*run.store, python.functions, python.per_step_ns, python.places)});
 }

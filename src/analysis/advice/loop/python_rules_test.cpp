@@ -89,7 +89,7 @@ TEST(LoopRules, AFunctionThatWaitsInEachStepIsNamed) {
   const auto findings = BuildOverview(build.Build()).findings;
   const Finding* found = FindRule(findings, "python-work");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->title, "`send` (train.py:9): the loop waits there for 50 % of a step");
+  EXPECT_EQ(found->title, "`send` (train.py:9): the loop waits there for 49 % of a step");
   EXPECT_NEAR(found->gain_ns, 0.95 * 5 * kMs, 0.2 * kMs);
 }
 
