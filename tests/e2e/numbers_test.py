@@ -320,12 +320,16 @@ class NumbersTest(unittest.TestCase):
             count = len(views.json["steps"]["processes"])
             headings = [line for line in views.text.splitlines()
                         if line and line[0] not in " !" and not line.startswith("batchlight")]
-            about = ("The run, from", "Steps", "What a step", "A step on", "Top ", "Copies", "The CPU waits")
             for heading in headings:
-                if not heading.startswith(about):
+                if heading.startswith(("Processes", "Files", "Next", "Notes")):
                     continue
-                named = any(f", {word}" in heading for word in ("rank ", "pid ", "mean of "))
+                if heading.startswith("NVTX ranges") and count == 0:  # of all processes, or the one
+                    continue
+                named = any(f", {word}" in heading for word in
+                            ("rank ", "pid ", "mean of ", "all ranks", "all processes"))
                 self.assertEqual(named, count > 1, (run_name, heading))
+            if count > 1 and "Steps, rank 0" in views.text:
+                self.assertEqual({row["Rank"] for row in views.csv("advice")}, {"0"})
             self.assertEqual(all(training["whose"] for training in views.page["training"]),
                              count > 1 or not views.page["training"])
             for top in views.page["tops"]:
@@ -334,6 +338,15 @@ class NumbersTest(unittest.TestCase):
             whose = "ranks" if lives[:1] == ["rank 0"] else "processes"
             self.assertEqual(lives[count:], ["mean of %d %s" % (count, whose)] if count > 1 else [])
             self.assertEqual(f"mean of {count} {whose}: " in views.text, count > 1)
+
+    def test_rows_of_a_list_can_be_told_apart(self):
+        for run_name, views in self.views.items():
+            for title in ("Top kernels", "Lines of Python", "Top operators", "Top modules"):
+                names = [row[""] for row in views.table(title)]
+                self.assertEqual(len(names), len(set(names)), (run_name, title, names))
+            kernels = views.top("kernels")
+            names = [row.get("label") or row["name"] for row in kernels["rows"]] if kernels else []
+            self.assertEqual(len(names), len(set(names)), (run_name, names))
 
 
 if __name__ == "__main__":

@@ -32,22 +32,28 @@ std::string PatchText(const Finding& finding) {
   return (place.empty() ? "" : "@@ " + place + " @@\n") + finding.patch.diff;
 }
 
-const Columns<Finding>& AdviceColumns() {
-  static const Columns<Finding> columns = {
+struct AdviceRow : Finding {
+  int32_t rank = -1;
+};
+
+const Columns<AdviceRow>& AdviceColumns() {
+  static const Columns<AdviceRow> columns = {
       {TextColumn("rule", "Rule", "Name of the rule, for --fail-on"),
-       [](const Finding& row) { return std::string(row.rule); }},
+       [](const AdviceRow& row) { return std::string(row.rule); }},
       {TextColumn("problem", "Problem", ""), &Finding::title},
       {TimeColumn("gain", "Gain per Step", "Estimate; empty where none can be made"),
-       [](const Finding& row) { return EstimateCell(row.gain_ns, row.gain_ns); }},
+       [](const AdviceRow& row) { return EstimateCell(row.gain_ns, row.gain_ns); }},
       {TimeColumn("uncertainty", "Uncertainty", "How far off the estimate may be"),
-       [](const Finding& row) { return EstimateCell(row.gain_ns, row.uncertainty_ns); }},
+       [](const AdviceRow& row) { return EstimateCell(row.gain_ns, row.uncertainty_ns); }},
       {TimeColumn("run_gain", "Gain of Run", "Estimate of what the run saves beside its steps"),
-       [](const Finding& row) { return EstimateCell(row.run_gain_ns, row.run_gain_ns); }},
+       [](const AdviceRow& row) { return EstimateCell(row.run_gain_ns, row.run_gain_ns); }},
       {PercentColumn("run_share", "Share of Run", "Both gains, of the run's wall time"),
-       [](const Finding& row) { return row.run_share > 0 ? Cell{row.run_share * 100} : Cell{}; }},
+       [](const AdviceRow& row) { return row.run_share > 0 ? Cell{row.run_share * 100} : Cell{}; }},
       {PercentColumn("loop_share", "Share of Loop",
                      "Both gains, of the steps and what lies between them; empty: paid once"),
-       [](const Finding& row) { return row.loop_share > 0 ? Cell{row.loop_share * 100} : Cell{}; }},
+       [](const AdviceRow& row) {
+         return row.loop_share > 0 ? Cell{row.loop_share * 100} : Cell{};
+       }},
       {TextColumn("seen", "Seen", ""), &Finding::seen},
       {TextColumn("why", "Why", ""), &Finding::why},
       {TextColumn("action", "Action", ""), &Finding::action},
@@ -56,14 +62,21 @@ const Columns<Finding>& AdviceColumns() {
       {TextColumn("same_time_as", "Same Time As", "Rules whose larger gain is in part this one"),
        SameTimeText},
       {TextColumn("patch", "Patch", "Lines to change, with file and line where they are known"),
-       PatchText}};
+       PatchText},
+      {CountColumn("rank", "Rank", "Whose steps and run the figures are of, empty without ranks"),
+       [](const AdviceRow& row) { return RankCell(row.rank); }}};
   return columns;
 }
 
 }  // namespace
 
 ResultTable MakeAdviceTable(const RunOverview& overview) {
-  return TableOf("advice", "What to change", AdviceColumns(), overview.findings);
+  const ProcessSteps* main = overview.steps.Main();
+  std::vector<AdviceRow> rows;
+  for (const Finding& finding : overview.findings) {
+    rows.push_back({finding, main == nullptr ? -1 : main->rank});
+  }
+  return TableOf("advice", "What to change", AdviceColumns(), rows);
 }
 
 }  // namespace batchlight

@@ -18,6 +18,7 @@
 #include "cli/reading/table_outputs.h"
 #include "ingest/open_input.h"
 #include "report/terminal/findings_text.h"
+#include "report/text/run_text.h"
 
 namespace batchlight::cli {
 namespace {
@@ -196,9 +197,9 @@ class Analysis {
     if (!for_people) return outputs_.Write(index, KeepRows(std::move(table)), which);
     const TerminalStyle style = to_console ? TerminalStyle::Of(stdout) : TerminalStyle();
     RowSource nothing;
-    return outputs_.Write(
-        index, nothing, which,
-        Heading("What to change", kAdvice) + FindingsText(findings, style, &store_, runs));
+    return outputs_.Write(index, nothing, which,
+                          Heading(TitleWith("What to change", MainRank(Overview())), kAdvice) +
+                              FindingsText(findings, style, &store_, runs));
   }
 
   const Store& store_;

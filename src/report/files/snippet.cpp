@@ -55,9 +55,9 @@ std::string TopTable(const TopList& list) {
   return out + "\n";
 }
 
-std::string AdviceList(const std::vector<Finding>& advice) {
+std::string AdviceList(const std::vector<Finding>& advice, const std::string& whose) {
   if (advice.empty()) return "";
-  std::string out = "What to change first:\n\n";
+  std::string out = TitleWith("What to change first", whose) + ":\n\n";
   for (size_t i = 0; i < std::min(advice.size(), kMostFindings); ++i) {
     const Finding& finding = advice[i];
     out += "- **" + MarkdownText(finding.title) + "**";
@@ -102,7 +102,7 @@ std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>&
   for (const SnippetPicture& picture : pictures) {
     out += "![" + MarkdownText(picture.caption) + "](" + picture.file + ")\n\n";
   }
-  out += AdviceList(advice);
+  out += AdviceList(advice, MainRank(overview));
   for (const TopList& list : tops) out += TopTable(list);
   const std::string machine = MachineLine(overview.session);
   if (!machine.empty()) out += "Measured on " + MarkdownText(machine) + ".\n";

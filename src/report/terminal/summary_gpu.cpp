@@ -6,6 +6,7 @@
 #include "report/text/kernel_text.h"
 #include "report/text/number_text.h"
 #include "report/text/run_text.h"
+#include "report/text/told_apart.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -155,6 +156,17 @@ std::string KernelText(const RunOverview& overview, const std::vector<const Kern
   return std::string(overview.store->Text(row.short_name));
 }
 
+std::vector<std::string> KernelTexts(const RunOverview& overview,
+                                     const std::vector<const KernelRow*>& rows) {
+  std::vector<std::string> texts, names;
+  for (const KernelRow* row : rows) {
+    texts.push_back(KernelText(overview, rows, *row));
+    names.push_back(PlainKernelName(overview.store->Text(row->name)));
+  }
+  TellApart(texts, names);
+  return texts;
+}
+
 void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   const GpuSummary& gpu = overview.gpu;
   if (gpu.kernels.empty()) return;
@@ -175,9 +187,11 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                            {.header = "average", .least_width = 76},
                            {.header = time.Header(steps ? "per step" : "total")},
                            {.header = "of GPU time"}});
-  for (const KernelRow* row : top) {
+  const std::vector<std::string> texts = KernelTexts(overview, top);
+  for (size_t i = 0; i < top.size(); ++i) {
+    const KernelRow* row = top[i];
     const bool tensor = row->kind.tensor_core == TensorCoreUse::kYes;
-    table.Row({{KernelText(overview, top, *row)},
+    table.Row({{texts[i]},
                {std::string(KernelKindName(row->kind.kind)) + (tensor ? " TC" : ""), Tone::kDim},
                {steps ? SignificantText(row->calls_per_step) : CountText(row->calls)},
                {TimeText(row->average_ns()), Tone::kDim},

@@ -8,6 +8,8 @@
 #include "analysis/python/sampled_code.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
+#include "report/text/told_apart.h"
 
 namespace batchlight {
 namespace {
@@ -30,8 +32,24 @@ struct ShownLine {
 std::string PlaceText(const Store& store, const LineRow& line) {
   if (line.frame.IsNone()) return std::string(LineKindName(line.kind));
   const size_t frame = line.frame.row();
-  return std::string(ShortFile(store.Text(store.python_frames.file[frame]))) + ':' +
-         std::to_string(store.python_frames.line[frame]);
+  const std::string place = std::string(ShortFile(store.Text(store.python_frames.file[frame]))) +
+                            ':' + std::to_string(store.python_frames.line[frame]);
+  return line.kind == LineKind::kLine ? place
+                                      : place + " (" + std::string(LineKindName(line.kind)) + ')';
+}
+
+// Of the first `rows`.
+std::vector<std::string> PlaceTexts(const Store& store, const std::vector<LineRow>& lines,
+                                    size_t rows) {
+  std::vector<std::string> texts, files;
+  for (size_t i = 0; i < std::min(rows, lines.size()); ++i) {
+    texts.push_back(PlaceText(store, lines[i]));
+    const bool known = !lines[i].frame.IsNone();
+    files.emplace_back(known ? store.Text(store.python_frames.file[lines[i].frame.row()])
+                             : std::string_view());
+  }
+  TellApart(texts, files);
+  return texts;
 }
 
 std::string SourceText(const Store& store, const LineRow& line) {
@@ -57,18 +75,21 @@ void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows) {
                            {.header = time.Header("forward")},
                            {.header = time.Header("backward")},
                            {.header = "of all"}});
-  for (size_t i = 0; i < times.rows.size() && i < rows; ++i) {
+  const std::vector<std::string> places = PlaceTexts(*overview.store, times.rows, rows);
+  for (size_t i = 0; i < places.size(); ++i) {
     const ShownLine line{times.rows[i], on_gpu};
     if (line.total_ns() <= 0) break;
-    table.Row({{PlaceText(*overview.store, line.line)},
+    table.Row({{places[i]},
                {SourceText(*overview.store, line.line), Tone::kDim},
                {time.Text(double(line.forward_ns() + line.recompute_ns()) / steps)},
                {time.Text(double(line.backward_ns()) / steps)},
                {PercentText(whole_ns == 0 ? 0 : double(line.total_ns()) / double(whole_ns)),
                 Tone::kStrong}});
   }
-  table.Print(std::string("Lines of Python, ") + (on_gpu ? "time on the GPU" : "CPU of operators") +
-              (steady.steps > 0 ? " per step" : ""));
+  table.Print(TitleWith(std::string("Lines of Python, ") +
+                            (on_gpu ? "time on the GPU" : "CPU of operators") +
+                            (steady.steps > 0 ? " per step" : ""),
+                        steady.steps > 0 ? MeanOfRanks(overview) : SumOfRanks(overview)));
 }
 
 void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -97,7 +118,7 @@ void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t 
                {time.Text(double(function.counts.total_ns))},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print("Functions of Python, own time, whole run");
+  table.Print(TitleWith("Functions of Python, own time, whole run", SumOfRanks(overview)));
 }
 
 void WriteSampledPython(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -152,8 +173,9 @@ void WriteSampledPython(SummaryText& out, const RunOverview& overview, size_t ro
                {time.Text(double(total_ns(function)) / each)},
                {PercentText(double(own_ns(function)) / double(all_ns)), Tone::kStrong}});
   }
-  table.Print(by_step ? "Python functions by samples, per step"
-                      : "Python functions by samples, processor time, whole run");
+  table.Print(by_step ? TitleWith("Python functions by samples, per step", MeanOfRanks(overview))
+                      : TitleWith("Python functions by samples, processor time, whole run",
+                                  SumOfRanks(overview)));
 }
 
 void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -191,7 +213,7 @@ void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows
                {time.Text(double(line.counts->time_ns))},
                {PercentText(double(line.counts->time_ns) / whole), Tone::kStrong}});
   }
-  table.Print("Lines of Python that were timed, whole run");
+  table.Print(TitleWith("Lines of Python that were timed, whole run", SumOfRanks(overview)));
 }
 
 }  // namespace batchlight

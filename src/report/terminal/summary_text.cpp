@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/terminal.h"
+#include "report/text/told_apart.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -76,17 +77,6 @@ std::string ToAscii(std::string_view text) {
     i += length;
   }
   return ascii;
-}
-
-// The first `most` characters of clean text; the last is an ellipsis if something is cut off.
-std::string CutEnd(const std::string& clean, size_t most) {
-  if (CharacterCount(clean) <= most) return clean;
-  size_t end = 0;
-  for (size_t count = 0; end < clean.size(); ++end) {
-    const bool starts = (static_cast<unsigned char>(clean[end]) & 0xC0) != 0x80;
-    if (starts && ++count == most) break;
-  }
-  return clean.substr(0, end) + "…";
 }
 
 bool SaysUtf8(const char* value) {
@@ -246,9 +236,7 @@ void SummaryTable::PrintCell(const Cell& cell, size_t column, size_t width) {
   if (columns_[column].bar) {
     out_.Put(BarText(cell.fraction, width, out_.unicode()), cell.tone);
   } else {
-    const std::string clean = CleanText(cell.text);
-    const std::string text =
-        columns_[column].cut_end ? CutEnd(clean, width) : ElideMiddle(clean, width);
+    const std::string& text = cell.text;
     if (columns_[column].right) {
       const size_t length = CharacterCount(text);
       if (width > length) out_.PadTo(start + width - length);
@@ -256,6 +244,16 @@ void SummaryTable::PrintCell(const Cell& cell, size_t column, size_t width) {
     out_.Put(text, cell.tone);
   }
   if (out_.column() < start + width) out_.PadTo(start + width);
+}
+
+void SummaryTable::CutTexts(const std::vector<size_t>& widths) {
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (widths[c] == 0 || columns_[c].bar) continue;
+    std::vector<std::string> texts;
+    for (const auto& row : rows_) texts.push_back(CleanText(row[c].text));
+    texts = CutApart(texts, widths[c], columns_[c].cut_end ? CutEnd : ElideMiddle);
+    for (size_t row = 0; row < rows_.size(); ++row) rows_[row][c].text = std::move(texts[row]);
+  }
 }
 
 void SummaryTable::Print(std::string_view title) {
@@ -272,6 +270,7 @@ void SummaryTable::Print(std::string_view title) {
     out_.Put(columns_[c].header, Tone::kDim);
   }
   out_.EndLine();
+  CutTexts(widths);
   for (const auto& row : rows_) {
     out_.PadTo(0);
     out_.Put(std::string(kIndent, ' '));

@@ -91,6 +91,7 @@ class SummaryTable {
  private:
   size_t NaturalWidth(size_t column) const;
   std::vector<size_t> Widths(size_t title_width);
+  void CutTexts(const std::vector<size_t>& widths);
   void PrintCell(const Cell& cell, size_t column, size_t width);
 
   SummaryText& out_;

@@ -127,6 +127,21 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
                         MeanOfRanks(overview)));
 }
 
+namespace {
+
+// "all processes": ranges of several are summed up.
+std::string WhoseRanges(const Store& store) {
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  for (size_t row = 1; row < ranges.size(); ++row) {
+    if (store.ProcessOf(ranges.thread[row]) != store.ProcessOf(ranges.thread[0])) {
+      return "all processes";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
   // With steps, the ranges are in the phases above.
   if (overview.nvtx.rows.empty() || HasSteps(overview)) return;
@@ -144,7 +159,7 @@ void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
                {TimeText(double(row.duration.median)), Tone::kDim},
                {time.Text(double(row.total_ns)), Tone::kStrong}});
   }
-  table.Print("NVTX ranges");
+  table.Print(TitleWith("NVTX ranges", WhoseRanges(*overview.store)));
 }
 
 namespace {
@@ -176,10 +191,10 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   std::erase_if(findings, [](const Finding& finding) { return finding.rule == "no-steps"; });
   if (findings.empty()) {
     if (overview.steps.Main() == nullptr || !overview.findings.empty()) return;
-    out.Title("What to change first");
+    out.Title(TitleWith("What to change first", MainRank(overview)));
     return out.Line("  nothing was found");
   }
-  out.Title("What to change first");
+  out.Title(TitleWith("What to change first", MainRank(overview)));
   for (size_t i = 0; i < std::min(kMost, findings.size()); ++i) {
     const Finding& finding = findings[i];
     std::string gain;

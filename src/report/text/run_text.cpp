@@ -39,12 +39,24 @@ std::string MainRank(const RunOverview& overview) {
   return all.size() < 2 ? "" : NameOfRank(overview, all.front());
 }
 
-std::string MeanOfRanks(const RunOverview& overview) {
+namespace {
+
+const char* NounOfRanks(const RunOverview& overview) {
   const std::vector<ProcessSteps>& all = overview.steps.processes;
-  if (all.size() < 2) return "";
   const bool ranks = std::all_of(all.begin(), all.end(),
                                  [](const ProcessSteps& process) { return process.rank >= 0; });
-  return "mean of " + CountText(all.size()) + (ranks ? " ranks" : " processes");
+  return ranks ? "ranks" : "processes";
+}
+
+}  // namespace
+
+std::string MeanOfRanks(const RunOverview& overview) {
+  const size_t count = overview.steps.processes.size();
+  return count < 2 ? "" : "mean of " + CountText(count) + ' ' + NounOfRanks(overview);
+}
+
+std::string SumOfRanks(const RunOverview& overview) {
+  return overview.steps.processes.size() < 2 ? "" : std::string("all ") + NounOfRanks(overview);
 }
 
 std::string TitleWith(std::string_view title, const std::string& whose) {

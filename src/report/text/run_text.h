@@ -27,7 +27,9 @@ std::string NameOfRank(const RunOverview& overview, const ProcessSteps& process)
 std::string MainRank(const RunOverview& overview);
 // "mean of 2 ranks": what the figures of lists over all of them are; "" where one trains.
 std::string MeanOfRanks(const RunOverview& overview);
-// The title with either behind a comma, where there is something to say.
+// "all ranks": of what is summed up over them in the whole run; "" where one trains.
+std::string SumOfRanks(const RunOverview& overview);
+// The title with one of these behind a comma, where there is something to say.
 std::string TitleWith(std::string_view title, const std::string& whose);
 // "99.0 steps/s", below one a second "12.0 steps/min"; "" for none.
 std::string RateText(double per_second);

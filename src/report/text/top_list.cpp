@@ -6,6 +6,7 @@
 
 #include "report/text/kernel_text.h"
 #include "report/text/run_text.h"
+#include "report/text/told_apart.h"
 
 namespace batchlight {
 namespace {
@@ -106,7 +107,17 @@ TopList Kernels(const RunOverview& overview, bool per_step, size_t most_rows) {
                          .share = row.share});
   }
   list.share_of = "of GPU time";
-  return Finish(std::move(list), double(overview.gpu.work_ns), most_rows);
+  list = Finish(std::move(list), double(overview.gpu.work_ns), most_rows);
+  std::vector<std::string> labels, names;
+  for (const TopRow& row : list.rows) {
+    labels.push_back(row.shown());
+    names.push_back(PlainKernelName(row.name));
+  }
+  TellApart(labels, names);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] != list.rows[i].shown()) list.rows[i].label = labels[i];
+  }
+  return list;
 }
 
 }  // namespace

@@ -13,17 +13,6 @@ constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-// Byte offset of character number `index`.
-size_t OffsetOf(std::string_view clean, size_t index) {
-  size_t offset = 0;
-  while (offset < clean.size() && index > 0) {
-    do ++offset;
-    while (offset < clean.size() && IsContinuation(static_cast<unsigned char>(clean[offset])));
-    --index;
-  }
-  return offset;
-}
-
 }  // namespace
 
 // A mark of direction (base/printable_text.h) is no character for people either: U+FFFD.
@@ -48,6 +37,22 @@ size_t CharacterCount(std::string_view clean) {
   size_t count = 0;
   for (const char byte : clean) count += !IsContinuation(static_cast<unsigned char>(byte));
   return count;
+}
+
+size_t OffsetOf(std::string_view clean, size_t index) {
+  size_t offset = 0;
+  while (offset < clean.size() && index > 0) {
+    do ++offset;
+    while (offset < clean.size() && IsContinuation(static_cast<unsigned char>(clean[offset])));
+    --index;
+  }
+  return offset;
+}
+
+std::string CutEnd(std::string_view clean, size_t most) {
+  if (CharacterCount(clean) <= most) return std::string(clean);
+  if (most == 0) return "";
+  return std::string(clean.substr(0, OffsetOf(clean, most - 1))) + std::string(kEllipsis);
 }
 
 std::string ElideMiddle(std::string_view clean, size_t most) {

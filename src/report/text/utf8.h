@@ -16,5 +16,9 @@ size_t CharacterCount(std::string_view clean);
 
 // Clean text with at most `most` characters: an ellipsis replaces the middle, both ends stay.
 std::string ElideMiddle(std::string_view clean, size_t most);
+// The same without its end.
+std::string CutEnd(std::string_view clean, size_t most);
+// Byte offset of character number `index`.
+size_t OffsetOf(std::string_view clean, size_t index);
 
 }  // namespace batchlight

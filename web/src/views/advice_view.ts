@@ -14,9 +14,10 @@ export function adviceView(page: PageData): HTMLElement|null {
     (page.advice_together || "Together they gain less than their sum.");
   const rest = cards.slice(kOpenFindings);
   const more = h("summary", {}, `${count(rest.length)} more with less to gain`);
+  const whose = page.training[0]?.whose;
   return section(
     "advice",
-    "What to change",
+    "What to change" + (whose ? `, ${whose}` : ""),
     lead,
     ...cards.slice(0, kOpenFindings),
     ...(rest.length > 0 ? [h("details", {class: "more"}, more, ...rest)] : []),
