@@ -134,6 +134,7 @@ class LifeOfProcess {
     LayBetween(FindBetweenEpochs(inputs_, *steps_, waits, has_epochs), waits, epochs_ns);
     Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
     Lay(StepsOf(StepKind::kGraphCapture), StageKind::kGraphCapture);
+    Lay(StepsOf(StepKind::kCompile), StageKind::kCompile);
   }
 
   // What the GPU is at work on then, steps have launched.
@@ -256,7 +257,9 @@ class LifeOfProcess {
         count([](const Step& step) { return step.kind == StepKind::kGraphCapture; });
     totals[static_cast<size_t>(StageKind::kWarmUp)].count = warm_up;
     totals[static_cast<size_t>(StageKind::kGraphCapture)].count = captures;
-    totals[static_cast<size_t>(loop_)].count = steps_->steps.size() - warm_up - captures;
+    const uint64_t compile =
+        count([](const Step& step) { return step.kind == StepKind::kCompile; });
+    totals[static_cast<size_t>(loop_)].count = steps_->steps.size() - warm_up - captures - compile;
     // However often validation or preprocessing cuts it.
     totals[static_cast<size_t>(StageKind::kStartUp)].count = 1;
   }

@@ -83,8 +83,8 @@ void WriteStages(SummaryText& out, const RunOverview& overview) {
                            {.header = "", .right = false, .bar = true},
                            {.header = "count", .least_width = 60},
                            {.header = time.Header("total")},
-                           {.header = "each", .least_width = 70},
-                           {.header = "share"}});
+                           {.header = "total/count", .least_width = 70},
+                           {.header = "of run"}});
   double largest = 0;
   for (const StageTotal& total : main->totals) largest = std::max(largest, total.share);
   for (const StageTotal& total : main->totals) {

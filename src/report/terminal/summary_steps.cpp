@@ -92,8 +92,40 @@ std::string SetApart(const ProcessSteps& process) {
   return text;
 }
 
+// ", 155 ms of it are the stage \"between steps\" above": where an iteration begins with what is
+// told there; "": it is of the loop's own stage for the most part.
+std::string StageInStep(const RunOverview& overview, const ProcessSteps& process,
+                        const Step& step) {
+  std::map<StageKind, int64_t> inside;
+  for (const ProcessStages& life : overview.stages.processes) {
+    if (life.process != process.process) continue;
+    for (const StageSpan& stage : life.spans) {
+      const int64_t start_ns = std::max(stage.start_ns, step.start_ns);
+      const int64_t end_ns = std::min(stage.end_ns, step.end_ns);
+      if (end_ns > start_ns) inside[stage.kind] += end_ns - start_ns;
+    }
+  }
+  inside.erase(StageKind::kTraining);
+  inside.erase(StageKind::kInference);
+  const auto most = std::max_element(inside.begin(), inside.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
+  if (most == inside.end() || 2 * most->second < step.duration_ns()) return "";
+  return ", " + TimeText(double(most->second)) + " of it are the stage \"" +
+         std::string(StageKindName(most->first)) + "\" above";
+}
+
+// ", other +13.3 µs"
+std::string ExcessText(const StepBreakdown& breakdown, size_t step) {
+  std::string text;
+  for (const StepExcess& excess : ExplainStep(breakdown, step)) {
+    text += ", " + breakdown.phases[excess.phase].name + " +" + TimeText(double(excess.excess_ns));
+  }
+  return text;
+}
+
 // The longest outliers, each with what was longer in it.
-void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBreakdown& breakdown) {
+void WriteOutliers(SummaryText& out, const RunOverview& overview, const ProcessSteps& process,
+                   const StepBreakdown& breakdown) {
   constexpr size_t kMost = 3;
   std::vector<uint32_t> rows;
   for (uint32_t i = 0; i < process.steps.size(); ++i) {
@@ -112,13 +144,10 @@ void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBrea
   out.EndLine();
   for (size_t i = 0; i < std::min(rows.size(), kMost); ++i) {
     const Step& step = process.steps[rows[i]];
-    std::string text =
+    const std::string text =
         "step " + std::to_string(step.number) + " took " + TimeText(double(step.duration_ns()));
-    for (const StepExcess& excess : ExplainStep(breakdown, rows[i])) {
-      text +=
-          ", " + breakdown.phases[excess.phase].name + " +" + TimeText(double(excess.excess_ns));
-    }
-    out.Put("    ").Wrapped(text, 4);
+    const std::string stage = StageInStep(overview, process, step);
+    out.Put("    ").Wrapped(text + (stage.empty() ? ExcessText(breakdown, rows[i]) : stage), 4);
   }
 }
 
@@ -210,7 +239,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
   WriteSparkline(out, *process);
   const std::string apart = SetApart(*process);
   if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);
-  WriteOutliers(out, *process, *overview.MainBreakdown());
+  WriteOutliers(out, overview, *process, *overview.MainBreakdown());
   if (process->between_ns * 50 > process->duration.median) {
     out.Put("  ").Wrapped(
         "between steps: median " + TimeText(double(process->between_ns)) + ", not part of them", 2,

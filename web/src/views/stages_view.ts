@@ -38,7 +38,7 @@ function bar({stages, wall_ns}: Life, colors: string[]): HTMLElement {
     ...parts);
 }
 
-const kHead = ["Stage", "Share", "Total", "Count", "Each"];
+const kHead = ["Stage", "Of run", "Total", "Count", "Total/count"];
 
 function table({stages, wall_ns}: Life, colors: string[]): HTMLElement {
   const head =
