@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "analysis/advice/order.h"
 #include "analysis/advice/rules.h"
+#include "analysis/run/step_rate.h"
 #include "analysis/steps/loop_span.h"
 
 namespace batchlight {
@@ -72,32 +74,6 @@ void advice::NameSharedGains(std::vector<Finding>* findings) {
   }
 }
 
-namespace {
-
-// A run that is profiled is often made short for that: what it pays once is no reason to look away
-// from its loop.
-FindingRank RankOf(const Finding& finding) {
-  if (finding.kind == FindingKind::kSymptom) return FindingRank::kSymptom;
-  if (finding.kind == FindingKind::kMachine) return FindingRank::kMachine;
-  const bool worth =
-      std::max({finding.step_share, finding.run_share, finding.loop_share}) >= advice::kWorthFirst;
-  return finding.kind == FindingKind::kCause && worth ? FindingRank::kOfTheLoop
-                                                      : FindingRank::kOther;
-}
-
-// What every eager program is told stands above causes of a program's own by what it surely gains.
-double ShareInOrder(const Finding& finding) {
-  const bool of_all = finding.rule == "unfused-pointwise" || finding.rule == "launch-bound";
-  if (!of_all || finding.gain_ns <= 0) return finding.run_share;
-  return finding.run_share * (1 - finding.uncertainty_ns / finding.gain_ns);
-}
-
-bool StandsAbove(const Finding& a, const Finding& b) {
-  return a.rank != b.rank ? a.rank < b.rank : ShareInOrder(a) > ShareInOrder(b);
-}
-
-}  // namespace
-
 const std::vector<AdviceRule>& AdviceRules() {
   static const std::vector<AdviceRule> rules = {
 #define RULE(id, function, sentence, fires_when, estimate) \
@@ -114,11 +90,18 @@ namespace {
 constexpr std::string_view kOfIdleGpu[] = {"launch-bound", "host-sync",   "launch-blocking",
                                            "python-work",  "cpu-tensors", "dataloader-wait"};
 
+// How much longer a step takes than the CPU is in it, where it runs ahead of the GPU.
+double GpuPace(const RunMeasures& run) {
+  const StepRate rate = RateOfSteps(run, 0);
+  const double step_ns = advice::MeanStepNs(run);
+  return rate.of_gpu && step_ns > 0 ? std::max(1.0, rate.mean_period_ns / step_ns) : 1;
+}
+
 // What a finding may save of the mean step at most. The GPU's stretches of steps can be longer than
 // the steps themselves (hardware counters are read between them), and what idles there is no
 // step's.
 double MostOfStepNs(const RunMeasures& run, std::string_view rule) {
-  const double step_ns = advice::MeanStepNs(run);
+  const double step_ns = advice::MeanStepNs(run) * GpuPace(run);
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   const double most_ns = step_ns * advice::kMostOfARun;
   const bool idles =
@@ -154,7 +137,8 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   }
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
-  const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
+  const double pace = GpuPace(run);
+  const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run) * pace;
   std::erase_if(findings, [&](Finding& finding) { return !KeepWithinStep(run, finding); });
   const LoopSpan loop = main == nullptr ? LoopSpan() : SpanOfLoop(main->steps);
   for (Finding& finding : findings) {
@@ -163,12 +147,12 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
     finding.step_share = ShareOf(finding.gain_ns, step_ns);
     finding.run_share = ShareOf(both_ns, wall_ns);
     if (finding.kind == FindingKind::kCause) {
-      finding.loop_share = ShareOf(
-          finding.gain_ns * double(loop.settled_steps) + finding.run_gain_ns, loop.settled_ns());
+      finding.loop_share =
+          ShareOf(finding.gain_ns * double(loop.settled_steps) + finding.run_gain_ns,
+                  std::max(loop.settled_ns(), double(loop.settled_steps) * step_ns));
     }
-    finding.rank = RankOf(finding);
   }
-  std::stable_sort(findings.begin(), findings.end(), StandsAbove);
+  advice::PutInOrder(&findings);
   advice::NameSharedGains(&findings);
   advice::PointAtCause(run, &findings);
   return findings;

@@ -118,6 +118,26 @@ TEST(GpuRules, AStepThatReplaysGraphsIsNotToldToCaptureOne) {
       << action(1, 150);
 }
 
+// The CPU is in a step for 0.1 ms, the GPU takes 1 ms for it.
+TEST(GpuRules, SharesAreOfWhatAStepTakesWhereTheCpuRunsAhead) {
+  StoreBuilder build;
+  build.store().gpus.Append({.compute_major = 9});
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t at = i * kMs / 10;
+    build.Range(thread, "step", at, at + kMs / 10 - 100);
+    build.Kernel(thread, "ampere_sgemm_128x64_tn", at + 1000, (i + 1) * kMs, (i + 2) * kMs - 1000);
+  }
+  build.ApiCall(thread, "cudaDeviceSynchronize", 2 * kMs, 21 * kMs);
+  const Store store = build.Build();
+  const auto findings = FindAdvice(MeasureRun(store, {}));
+  const Finding* found = FindRule(findings, "tf32-off");
+  ASSERT_NE(found, nullptr);
+  EXPECT_GT(found->gain_ns, 0.3 * kMs);
+  EXPECT_NEAR(found->step_share, found->gain_ns / kMs, 0.02);
+  EXPECT_NEAR(found->loop_share, found->gain_ns / kMs, 0.1);
+}
+
 // A collective has few blocks by design.
 TEST(GpuRules, CollectivesAreNoKernelsThatALargerBatchFills) {
   for (const char* name : {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "nvjet_hsh_128"}) {
