@@ -424,6 +424,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
     finding.action = MoreWorkersAction(wait.has_gpu, workers, processors, code);
   if (!CanBeSeen(run, finding.gain_ns)) return;
   if (again > 0) AdviseReadingOnce(again, &finding);
+  finding.action = SmallFilesAction(run, *main, of_steps) + finding.action;
   finding.action += ProbeCommands(*run.store, *main);
   findings->push_back(std::move(finding));
 }

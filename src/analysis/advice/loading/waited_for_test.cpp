@@ -42,8 +42,24 @@ class TwoWorkers {
     const Store store = build_.Build();
     const RunOverview run = BuildOverview(store);
     const Finding* found = FindRule(run.findings, "dataloader-wait");
+    action_ = found == nullptr ? "none" : found->action;
     return found == nullptr ? "none" : found->seen;
   }
+  // A file for each sample, eight of them in each of 200 steps.
+  void ReadSamples(uint64_t bytes) {
+    for (int i = 0; i < 1600; ++i) {
+      const std::string file = "/data/" + std::to_string(i) + ".npy";
+      const int64_t start_ns = 10 * kMs + i * 5 * kMs / 2;
+      build_.store().os_files.Append({.start_ns = start_ns,
+                                      .end_ns = start_ns + kMs,
+                                      .process = ProcessId::At(1),
+                                      .file = build_.Text(file),
+                                      .reads = 2,
+                                      .bytes_read = bytes,
+                                      .read_ns = kMs / 100});
+    }
+  }
+  const std::string& action() const { return action_; }
 
  private:
   ThreadId Worker(uint32_t pid) {
@@ -73,6 +89,7 @@ class TwoWorkers {
     return PythonStackId::At(0);
   }
 
+  std::string action_;
   StoreBuilder build_;
   ThreadId main_ = build_.Thread(build_.Process(7, "train.py"));
   int64_t at_ = 10 * kMs;
@@ -101,6 +118,21 @@ TEST(WaitedFor, TheFileThatTheyReadIsNamed) {
       << seen;
   const std::string little = TwoWorkers().Seen(5 * kMs, 6 * kMs, kMs);
   EXPECT_EQ(little.find("Reading"), std::string::npos) << little;
+}
+
+TEST(WaitedFor, ManySmallFilesAreCountedAndToldToBePacked) {
+  for (const uint64_t bytes : {2048, 4 << 20}) {
+    TwoWorkers loop;
+    loop.ReadSamples(bytes);
+    const std::string seen = loop.Seen(kMs, 9 * kMs);
+    const bool small = bytes == 2048;
+    EXPECT_EQ(seen.find("8.00 files are opened for a step, and 2.00 KiB read of each.") !=
+                  std::string::npos,
+              small)
+        << seen;
+    EXPECT_EQ(loop.action().find("Pack the samples into few large files") == 0, small)
+        << loop.action();
+  }
 }
 
 }  // namespace
