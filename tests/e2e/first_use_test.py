@@ -167,6 +167,14 @@ class FirstUse(unittest.TestCase):
         text = self.tool("summary", "cut.json").stdout
         self.assertLess(text.index("the file ends in the middle"), text.index("Steps"))
 
+    def test_a_launcher_without_events_is_a_footnote(self):
+        for name in ("two_ranks", "nccl"):  # their steps come from an NVTX range
+            packed = RECORDINGS / "nsys-2025.3" / "captures" / f"{name}.sqlite.xz"
+            (self.folder / "run.sqlite").write_bytes(lzma.decompress(packed.read_bytes()))
+            text = self.tool("summary", "run.sqlite").stdout
+            self.assertNotIn("\n!", text)
+            self.assertIn("\nNotes\n  one process has no NVTX events, others have", text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,14 +1,19 @@
 // Session, machine, GPUs, contexts and streams of an nsys export. nsys stores the program's
 // environment; it is not imported.
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "format/secrets.h"
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/info_tables.h"
 #include "nsys/source_format.h"
+#include "store/reason_features.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -41,14 +46,38 @@ Status LoadCommand(Load& load) {
   return Status();
 }
 
+// "NVTX" of "No NVTX events collected. Does the process use NVTX?" and of "Number of NVTX events
+// collected: 26.", which nsys says of each process; "" of others.
+std::string_view KindCounted(std::string_view text, std::string_view before) {
+  const size_t end = text.find(" events collected");
+  if (!text.starts_with(before) || end == std::string_view::npos) return "";
+  return text.substr(before.size(), end - before.size());
+}
+
 Status LoadDiagnostics(Load& load) {
   Store& store = *load.store;
   const StringId feature = store.strings.Intern("nsys");
-  return VisitRows<Diagnostic>(load, kDiagnostics, [&](const Diagnostic& diagnostic) {
-    if (diagnostic.severity != Severity::kWarning && diagnostic.severity != Severity::kError)
-      return;
-    store.reasons.Append({.feature = feature, .text = store.strings.Intern(diagnostic.text)});
-  });
+  const StringId footnote = store.strings.Intern(kUnreadFeature);
+  std::set<std::string, std::less<>> collected;
+  std::vector<std::string> warnings;
+  RETURN_IF_ERROR(VisitRows<Diagnostic>(load, kDiagnostics, [&](const Diagnostic& diagnostic) {
+    const std::string_view kind = KindCounted(diagnostic.text, "Number of ");
+    if (!kind.empty()) collected.emplace(kind);
+    if (diagnostic.severity == Severity::kWarning || diagnostic.severity == Severity::kError) {
+      warnings.emplace_back(diagnostic.text);
+    }
+  }));
+  for (const std::string& text : warnings) {
+    // A launcher has none where the processes that it starts have them.
+    const std::string_view kind = KindCounted(text, "No ");
+    const bool elsewhere = !kind.empty() && collected.contains(kind);
+    const std::string note = elsewhere ? "one process has no " + std::string(kind) +
+                                             " events, others have: nsys says \"" + text + '"'
+                                       : text;
+    store.reasons.Append(
+        {.feature = elsewhere ? footnote : feature, .text = store.strings.Intern(note)});
+  }
+  return Status();
 }
 
 Status LoadSession(Load& load) {
