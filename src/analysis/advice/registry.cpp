@@ -39,7 +39,7 @@ constexpr RuleGroup kSameTime[] = {
     {"dense-embedding-gradients", "unfused-optimizer-cpu", "unfused-optimizer",
      "optimizer-groups"},  // the optimizer
     {"repeated-backward", "launch-bound", "unfused-pointwise", "unused-gradients",
-     "unheld-gradients"},  // backward
+     "unheld-gradients", "gradient-penalty"},  // backward
     // Samples that the model makes.
     {"generation-without-cache", "rollout-of-one", "rollout-work", "validation-cost",
      "work-without-gradient", "frozen-forward", "unfused-pointwise"},

@@ -14,6 +14,7 @@
 #include "analysis/gpu/cudnn_plans.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/launch_queue.h"
+#include "analysis/gradients/double_backward.h"
 #include "analysis/gradients/repeated_backward.h"
 #include "analysis/gradients/unused_gradients.h"
 #include "analysis/lines/line_memory.h"
@@ -69,6 +70,7 @@ struct RunMeasures {
   ModuleSummary modules;
   UnusedGradients unused_gradients;    // of the main process
   RepeatedBackward repeated_backward;  // the same
+  DoubleBackward double_backward;      // the same
   OperatorSummary operators;
   std::shared_ptr<const FunctionAverages> function_averages;
   NvtxSummary nvtx;

@@ -18,6 +18,14 @@ bool IsSameLoop(const StepOptions& a, const StepOptions& b) {
   return same_processes && a.range == b.range && a.key == b.key && a.rank == b.rank;
 }
 
+void MeasureGradients(const Store& store, RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  const PhaseMarks& marks = run.inputs->marks;
+  run.repeated_backward = FindRepeatedBackward(store, main, marks, run.links, run.work);
+  run.double_backward = FindDoubleBackward(store, main, marks, run.links, run.work);
+  run.unused_gradients = FindUnusedGradients(store, main, marks, run.links, run.work);
+}
+
 }  // namespace
 
 void StepMeasurer::MeasureWhole(RunMeasures& run) {
@@ -76,10 +84,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] {
          if (!modules_) modules_.emplace(store_, links, work);
          run.modules = modules_->Of(steps, critical, links, work);
-         run.repeated_backward =
-             FindRepeatedBackward(store_, steps.Main(), inputs.marks, links, work);
-         run.unused_gradients =
-             FindUnusedGradients(store_, steps.Main(), inputs.marks, links, work);
+         MeasureGradients(store_, run);
        }},
       {Part::kRoofline,
        [&] {
