@@ -164,7 +164,7 @@ TEST(LoopRules, TheRankForWhichTheOthersWait) {
   const Finding* found = FindRule(findings, "straggler");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain_ns, 0.9 * 4 * kMs, 0.1 * kMs);
-  EXPECT_EQ(found->title.find("Rank 1 makes the others wait"), 0u) << found->title;
+  EXPECT_EQ(found->title, "Rank 1 makes the others wait for Python outside of the model");
   EXPECT_NE(found->seen.find("in all 20 steps"), std::string::npos) << found->seen;
   EXPECT_EQ(FindRule(FindingsOfRanks(0), "straggler"), nullptr);
 }

@@ -294,24 +294,62 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
+namespace {
+
+constexpr const char* kCopyAhead =
+    "-for x in loader:\n"
+    "-    x = x.to(device)\n"
+    "+def copied_ahead(loader):  # pin_memory=True\n"
+    "+    copies, ready = torch.cuda.Stream(), None\n"
+    "+    for x in loader:\n"
+    "+        with torch.cuda.stream(copies):\n"
+    "+            coming = x.to(device, non_blocking=True)\n"
+    "+        if ready is not None:\n"
+    "+            yield ready\n"
+    "+        torch.cuda.current_stream().wait_stream(copies)\n"
+    "+        coming.record_stream(torch.cuda.current_stream())\n"
+    "+        ready = coming\n"
+    "+    if ready is not None:\n"
+    "+        yield ready\n"
+    "+for x in copied_ahead(loader):\n";
+
+// Whether copies from the GPU take more of a step than those to it.
+bool CopiesMoreFromGpu(const RunMeasures& run) {
+  double from_ns = 0, to_ns = 0;
+  for (const CopyRow& copy : run.gpu.copies) {
+    if (copy.kind == CopyKind::kDeviceToHost) from_ns += copy.per_step_ns;
+    if (copy.kind == CopyKind::kHostToDevice) to_ns += copy.per_step_ns;
+  }
+  return from_ns > to_ns;
+}
+
+}  // namespace
+
 void ExposedCopies(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   const double exposed_ns = ExposedCopyNs(run);
   const double share = exposed_ns / gpu->window.mean;
   if (share < kExposedCopies) return;
-  Finding finding{.title = "Copies are not hidden behind computing",
-                  .seen = "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" +
-                          PercentOf(share) + ").",
-                  .why = "Copies on the stream that computes wait for it, and it for them.",
-                  .action =
-                      "Copy the next batch on a stream of its own while the current step computes "
-                      "(a prefetcher), from pinned memory with non_blocking=True.",
-                  .gain_ns = exposed_ns * kExposedCopiesGain,
-                  .uncertainty_ns = exposed_ns * kExposedCopiesUncertainty};
+  const bool from_gpu = CopiesMoreFromGpu(run);
+  Finding finding{
+      .title = "Copies are not hidden behind computing",
+      .seen =
+          "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" + PercentOf(share) + ").",
+      .why = "Copies on the stream that computes wait for it, and it for them.",
+      .action = from_gpu ? "Copy results on a stream of its own into pinned memory with "
+                           "non_blocking=True, and read them a step later; keep on the GPU what "
+                           "nobody reads on the CPU."
+                         : "Copy the next batch on a stream of its own while the current step "
+                           "computes (a prefetcher), from pinned memory with non_blocking=True.",
+      .gain_ns = exposed_ns * kExposedCopiesGain,
+      .uncertainty_ns = exposed_ns * kExposedCopiesUncertainty};
   for (const CopyRow& copy : run.gpu.copies) {
     if (copy.calls_per_step < kCallOfEveryStep) continue;
     finding.evidence.push_back(EvidenceOf(copy));
+  }
+  if (!from_gpu) {
+    finding.patch = {.place = RecordedPlace(run, "site.dataloader"), .diff = kCopyAhead};
   }
   findings->push_back(std::move(finding));
 }

@@ -177,25 +177,55 @@ std::vector<Evidence> CommunicationKernels(const RunMeasures& run, bool sent) {
   return evidence;
 }
 
-// What hides these collectives: FSDP gathers parameters and scatters gradients.
-std::string HideAction(const std::vector<Evidence>& kernels) {
+enum class Summing { kByDdp, kByFsdp, kByExperts };
+
+// Whose collectives these are, longest first: FSDP gathers parameters and scatters gradients.
+Summing SummingOf(const std::vector<Evidence>& kernels) {
   const auto is = [&](std::string_view name) {
     return !kernels.empty() && kernels.front().name.find(name) != std::string::npos;
   };
-  if (is("AllGather") || is("ReduceScatter")) {
-    return "FSDP gathers parameters and scatters gradients: prefetch "
-           "(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True), wrap blocks "
-           "that are larger, keep parameters after forward where memory allows "
-           "(ShardingStrategy.SHARD_GRAD_OP, reshard_after_forward=False), skip reductions while "
-           "accumulating gradients (no_sync).";
-  }
-  if (is("AllToAll") || is("Alltoall")) {
-    return "Experts exchange tokens: overlap the exchange with the computing of shared layers, "
-           "lower the capacity, or keep groups of experts within a node.";
+  if (is("AllGather") || is("ReduceScatter")) return Summing::kByFsdp;
+  return is("AllToAll") || is("Alltoall") ? Summing::kByExperts : Summing::kByDdp;
+}
+
+std::string HideAction(Summing summing) {
+  switch (summing) {
+    case Summing::kByFsdp:
+      return "FSDP gathers parameters and scatters gradients: prefetch "
+             "(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True), wrap "
+             "blocks that are larger, keep parameters after forward where memory allows "
+             "(ShardingStrategy.SHARD_GRAD_OP, reshard_after_forward=False), skip reductions while "
+             "accumulating gradients (no_sync).";
+    case Summing::kByExperts:
+      return "Experts exchange tokens: overlap the exchange with the computing of shared layers, "
+             "lower the capacity, or keep groups of experts within a node.";
+    case Summing::kByDdp:
+      break;
   }
   return "DistributedDataParallel: tune bucket_cap_mb so that the last bucket is small, set "
          "gradient_as_bucket_view=True; skip reductions while accumulating gradients (no_sync); "
          "send in bf16 (a communication hook).";
+}
+
+// Where the model is wrapped is not recorded.
+Patch HidePatch(Summing summing) {
+  switch (summing) {
+    case Summing::kByFsdp:
+      return {.place = "",
+              .diff =
+                  "-model = FSDP(model)\n"
+                  "+model = FSDP(model, forward_prefetch=True,\n"
+                  "+             backward_prefetch=BackwardPrefetch.BACKWARD_PRE)\n"};
+    case Summing::kByExperts:
+      return {};
+    case Summing::kByDdp:
+      break;
+  }
+  return {.place = "",
+          .diff =
+              "-model = DistributedDataParallel(model)\n"
+              "+model = DistributedDataParallel(model, bucket_cap_mb=10,  # try 5 to 50\n"
+              "+                                gradient_as_bucket_view=True)\n"};
 }
 
 // Of the steady steps' backwards: how many there are, and in how many the process starts a
@@ -354,7 +384,7 @@ void ExposedCommunication(const RunMeasures& run, Findings* findings) {
   const Exposed exposed = ExposedOf(run);
   if (exposed.own_ns() < kExposedCommunication * gpu->window.mean) return;
   std::vector<Evidence> kernels = CommunicationKernels(run, false);
-  std::string action = HideAction(kernels);
+  const Summing summing = SummingOf(kernels);
   findings->push_back(
       {.title = "Communication is not hidden behind computing",
        .seen = "NCCL runs alone for " + TimeOf(exposed.all_ns) + " of a step (" +
@@ -364,10 +394,11 @@ void ExposedCommunication(const RunMeasures& run, Findings* findings) {
                     : "") +
                "; " + TimeOf(gpu->overlapped_communication_ns) + " more is hidden.",
        .why = "Gradients can be reduced while backward still computes; what comes after it waits.",
-       .action = std::move(action),
+       .action = HideAction(summing),
        .gain_ns = exposed.own_ns() * kCommunicationGain,
        .uncertainty_ns = exposed.own_ns() * kCommunicationUncertainty,
-       .evidence = std::move(kernels)});
+       .evidence = std::move(kernels),
+       .patch = HidePatch(summing)});
 }
 
 }  // namespace batchlight::advice
