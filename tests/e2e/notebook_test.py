@@ -9,7 +9,7 @@ from html import unescape
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from intruders_test import USER, cannot_become_user  # noqa: E402
 from recorded import BATCHLIGHT, SOURCE, run  # noqa: E402
-from view_test import TRAIN, Viewer  # noqa: E402
+from viewer import TRAIN, Viewer  # noqa: E402
 
 sys.path.insert(0, os.path.join(SOURCE, "python"))
 from batchlight import _show  # noqa: E402

@@ -6,6 +6,7 @@
 #include "analysis/breakdown/breakdown_of_steps.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/steps/step_inputs.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -28,6 +29,29 @@ void SumUp(const ProcessSteps& steps, StepBreakdown& breakdown) {
   }
 }
 
+// The steps that a stretch of time touches, and what lies between and beside them as if it were
+// steps: as a whole, so that all parts of the same time are cut alike.
+ProcessSteps TilesOf(const Store& store, const ProcessSteps& loop, const TimeSpan& within) {
+  ProcessSteps tiles{.process = loop.process,
+                     .rank = loop.rank,
+                     .thread = loop.thread,
+                     .source = loop.source,
+                     .marker = loop.marker};
+  const std::vector<Step>& steps = loop.steps;
+  size_t next = StepLookup::FirstUnfinished(steps, within.start_ns);
+  int64_t at_ns = next == 0 ? std::min<int64_t>(0, within.start_ns) : steps[next - 1].end_ns;
+  const auto add_until = [&](int64_t end_ns) {
+    if (at_ns < end_ns) tiles.steps.push_back({.start_ns = at_ns, .end_ns = end_ns});
+  };
+  for (; next < steps.size() && at_ns < within.end_ns; ++next) {
+    add_until(steps[next].start_ns);
+    tiles.steps.push_back(steps[next]);
+    at_ns = steps[next].end_ns;
+  }
+  if (at_ns < within.end_ns) add_until(std::max(store.duration_ns, within.end_ns));
+  return tiles;
+}
+
 class Breakdown {
  public:
   Breakdown(const StepInputs& inputs, const ProcessSteps& steps) : inputs_(inputs), steps_(steps) {
@@ -37,18 +61,31 @@ class Breakdown {
 
   StepBreakdown Run() {
     VisitPhaseStretches(inputs_, steps_, [this](const PhaseStretch& stretch) {
-      const int64_t ns = stretch.end_ns - stretch.start_ns;
-      if (stretch.kind == PhaseKind::kUserRange) {
-        AddUserTime(stretch.range, stretch.step, ns);
-      } else {
-        Of(stretch.kind)[stretch.step] += ns;
-      }
+      Add(stretch, stretch.step, stretch.end_ns - stretch.start_ns);
+    });
+    KeepLargestUserRanges();
+    return Collect();
+  }
+
+  // `steps` is one stretch of time, `tiles` are steps that cover it.
+  StepBreakdown RunWithin(const ProcessSteps& tiles, const TimeSpan& within) {
+    VisitPhaseStretches(inputs_, tiles, [&](const PhaseStretch& stretch) {
+      const TimeSpan part = PartInside({stretch.start_ns, stretch.end_ns}, within);
+      if (part.duration_ns() > 0) Add(stretch, 0, part.duration_ns());
     });
     KeepLargestUserRanges();
     return Collect();
   }
 
  private:
+  void Add(const PhaseStretch& stretch, uint32_t step, int64_t ns) {
+    if (stretch.kind == PhaseKind::kUserRange) {
+      AddUserTime(stretch.range, step, ns);
+    } else {
+      Of(stretch.kind)[step] += ns;
+    }
+  }
+
   std::vector<int64_t>& Of(PhaseKind kind) { return totals_[static_cast<size_t>(kind)]; }
 
   // Only the steps in which a range occurs are kept, since there may be as many names as steps.
@@ -144,6 +181,16 @@ std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSe
   std::vector<StepBreakdown> breakdowns;
   for (const ProcessSteps& process : steps.processes) {
     breakdowns.push_back(Breakdown(inputs, process).Run());
+  }
+  return breakdowns;
+}
+
+std::vector<StepBreakdown> BreakdownsWithin(const StepInputs& inputs, const StepSet& loop,
+                                            const StepSet& within) {
+  std::vector<StepBreakdown> breakdowns;
+  for (const ProcessSteps& process : within.processes) {
+    const ProcessSteps tiles = TilesOf(inputs.store, *loop.Of(process.process), *within.within);
+    breakdowns.push_back(Breakdown(inputs, process).RunWithin(tiles, *within.within));
   }
   return breakdowns;
 }

@@ -15,8 +15,6 @@
 
 namespace batchlight {
 
-inline constexpr TimeSpan kAllTime{INT64_MIN, INT64_MAX};
-
 // Of one process, between its first and its last look within captures.
 struct ProcessUse {
   ProcessId process;

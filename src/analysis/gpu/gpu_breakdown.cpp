@@ -1,6 +1,7 @@
 #include "analysis/gpu/gpu_breakdown.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
@@ -75,22 +76,34 @@ const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)];
 class GpuBreakdowns::Maker {
  public:
   Maker(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
-        const DeviceWork& work, std::vector<GpuLaunch> launches)
-      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
+        const DeviceWork& work, const std::vector<GpuLaunch>& launches)
+      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(launches) {}
 
   Device Make() {
+    result_.found.steps.resize(steps_.steps.size());
+    SetWindows();
+    return MakeOfWindows();
+  }
+
+  // With the steps themselves as windows.
+  Device MakeWithin() {
+    for (const Step& step : steps_.steps) {
+      result_.found.steps.push_back({.start_ns = step.start_ns, .end_ns = step.end_ns});
+    }
+    explains_whole_gaps_ = true;
+    return MakeOfWindows();
+  }
+
+ private:
+  Device MakeOfWindows() {
     result_.found.process = work_.process;
     result_.found.device = work_.device;
-    result_.found.steps.resize(steps_.steps.size());
-    SortByStart(launches_);
-    SetWindows();
     SetBusy();
     SetIdle();
     SetHidden();
     return std::move(result_);
   }
 
- private:
   int64_t LaunchedAt(const GpuLaunch& launch) const {
     return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
   }
@@ -174,17 +187,32 @@ class GpuBreakdowns::Maker {
     for (GpuStepParts& step : result_.found.steps) {
       if (step.duration_ns() == 0) continue;
       VisitGaps(busy_, step.start_ns, step.end_ns, [&](int64_t from_ns, int64_t to_ns) {
-        const auto next = FirstFrom(launches_, to_ns);
-        idle_.Explain(from_ns, to_ns, next == launches_.end() ? ApiCallId::None() : next->call,
-                      [&](const IdleStretch& idle) {
-                        step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
-                        if (IsIdleInPython(idle.part)) {
-                          AddSpan(result_.python[idle.thread], idle.start_ns, idle.end_ns);
-                        } else if (idle.part == GpuPart::kIdleCpuTensors) {
-                          AddSpan(result_.cpu_tensors[idle.thread], idle.start_ns, idle.end_ns);
-                        }
-                      });
+        const TimeSpan gap{from_ns, to_ns};
+        const TimeSpan explained = explains_whole_gaps_ ? WholeGap(gap) : gap;
+        const auto next = FirstFrom(launches_, explained.end_ns);
+        idle_.Explain(explained.start_ns, explained.end_ns,
+                      next == launches_.end() ? ApiCallId::None() : next->call,
+                      [&](const IdleStretch& idle) { AddIdle(idle, gap, step); });
       });
+    }
+  }
+
+  // From the work before to the work behind, as far as the run goes.
+  TimeSpan WholeGap(const TimeSpan& part) const {
+    const auto after = std::partition_point(busy_.begin(), busy_.end(), [&](const TimeSpan& span) {
+      return span.start_ns < part.end_ns;
+    });
+    return {after == busy_.begin() ? std::min<int64_t>(0, part.start_ns) : (after - 1)->end_ns,
+            after == busy_.end() ? std::max(store_.duration_ns, part.end_ns) : after->start_ns};
+  }
+
+  void AddIdle(const IdleStretch& idle, const TimeSpan& gap, GpuStepParts& step) {
+    const auto [start_ns, end_ns] = PartInside({idle.start_ns, idle.end_ns}, gap);
+    step.part_ns[static_cast<size_t>(idle.part)] += end_ns - start_ns;
+    if (IsIdleInPython(idle.part)) {
+      AddSpan(result_.python[idle.thread], start_ns, end_ns);
+    } else if (idle.part == GpuPart::kIdleCpuTensors) {
+      AddSpan(result_.cpu_tensors[idle.thread], start_ns, end_ns);
     }
   }
 
@@ -204,8 +232,9 @@ class GpuBreakdowns::Maker {
   const GpuIdleExplainer& idle_;
   const ProcessSteps& steps_;
   const DeviceWork& work_;
-  std::vector<GpuLaunch> launches_;  // of this device, by start
+  const std::vector<GpuLaunch>& launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
+  bool explains_whole_gaps_ = false;
   Device result_;
 };
 
@@ -227,24 +256,20 @@ SampledTime GpuBreakdowns::NameIn(const SpansOfThreads& spans_of_threads,
   return SumOf(times);
 }
 
-GpuBreakdown GpuBreakdowns::Summarised(const Device& device, const ProcessSteps& steps) const {
+GpuBreakdown GpuBreakdowns::Summarised(const Device& device, const ProcessSteps& steps) {
   GpuBreakdown result = device.found;
-  std::vector<TimeSpan> steady;
   std::vector<int64_t> windows;
   std::array<std::vector<int64_t>, kGpuPartCount> values;
   int64_t hidden_communication_ns = 0;
   int64_t hidden_copy_ns = 0;
   for (const uint32_t row : steps.steady) {
     const GpuStepParts& step = result.steps[row];
-    AddSpan(steady, step.start_ns, step.end_ns);
     if (step.duration_ns() == 0) continue;
     windows.push_back(step.duration_ns());
     for (size_t part = 0; part < kGpuPartCount; ++part) values[part].push_back(step.part_ns[part]);
     hidden_communication_ns += step.hidden_communication_ns;
     hidden_copy_ns += device.hidden_copy_ns[row];
   }
-  result.idle_python = NameIn(device.python, steady);
-  result.idle_cpu_tensors = NameIn(device.cpu_tensors, steady);
   result.window = Summarize(windows);
   if (windows.empty()) return result;
   for (size_t part = 0; part < kGpuPartCount; ++part) {
@@ -259,19 +284,34 @@ GpuBreakdown GpuBreakdowns::Summarised(const Device& device, const ProcessSteps&
   return result;
 }
 
+// What the windows of any steps are filled with.
+struct GpuStretches::Source {
+  explicit Source(const StepInputs& inputs)
+      : store(inputs.store),
+        devices(CollectDeviceWork(store)),
+        launches(CollectGpuLaunches(store, devices)) {
+    if (devices.empty()) return;
+    idle.emplace(inputs);
+    ParallelFor(launches.size(), [&](size_t i) { SortByStart(launches[i]); });
+  }
+
+  const Store& store;
+  const std::vector<DeviceWork> devices;
+  std::vector<std::vector<GpuLaunch>> launches;  // by device, by start
+  std::optional<GpuIdleExplainer> idle;
+};
+
 GpuBreakdowns::GpuBreakdowns(const StepInputs& inputs, const StepSet& steps)
     : samples_(inputs.store) {
-  const Store& store = inputs.store;
-  const std::vector<DeviceWork> devices = CollectDeviceWork(store);
-  if (devices.empty() || steps.processes.empty()) return;
-  const GpuIdleExplainer idle(inputs);
-  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
-  std::vector<Device> made(devices.size());
-  std::vector<char> wanted(devices.size(), 0);
-  ParallelFor(devices.size(), [&](size_t i) {
-    const ProcessSteps* of_process = steps.Of(devices[i].process);
+  if (steps.processes.empty()) return;
+  const GpuStretches::Source source(inputs);
+  std::vector<Device> made(source.devices.size());
+  std::vector<char> wanted(made.size(), 0);
+  ParallelFor(made.size(), [&](size_t i) {
+    const ProcessSteps* of_process = steps.Of(source.devices[i].process);
     if (of_process == nullptr) return;
-    made[i] = Maker(store, idle, *of_process, devices[i], std::move(launches[i])).Make();
+    made[i] = Maker(source.store, *source.idle, *of_process, source.devices[i], source.launches[i])
+                  .Make();
     wanted[i] = 1;
   });
   for (size_t i = 0; i < made.size(); ++i) {
@@ -282,8 +322,33 @@ GpuBreakdowns::GpuBreakdowns(const StepInputs& inputs, const StepSet& steps)
 std::vector<GpuBreakdown> GpuBreakdowns::Of(const StepSet& steps) const {
   std::vector<GpuBreakdown> result(devices_.size());
   ParallelFor(devices_.size(), [&](size_t i) {
-    result[i] = Summarised(devices_[i], *steps.Of(devices_[i].found.process));
+    const ProcessSteps& of_process = *steps.Of(devices_[i].found.process);
+    result[i] = Summarised(devices_[i], of_process);
+    std::vector<TimeSpan> steady;
+    for (const uint32_t row : of_process.steady) {
+      AddSpan(steady, result[i].steps[row].start_ns, result[i].steps[row].end_ns);
+    }
+    result[i].idle_python = NameIn(devices_[i].python, steady);
+    result[i].idle_cpu_tensors = NameIn(devices_[i].cpu_tensors, steady);
   });
+  return result;
+}
+
+GpuStretches::GpuStretches(const StepInputs& inputs)
+    : source_(std::make_unique<const Source>(inputs)) {}
+
+GpuStretches::~GpuStretches() = default;
+
+std::vector<GpuBreakdown> GpuStretches::Of(const StepSet& steps) const {
+  std::vector<GpuBreakdown> result;
+  for (const ProcessSteps& process : steps.processes) {
+    for (size_t i = 0; i < source_->devices.size(); ++i) {
+      if (source_->devices[i].process != process.process) continue;
+      GpuBreakdowns::Maker maker(source_->store, *source_->idle, process, source_->devices[i],
+                                 source_->launches[i]);
+      result.push_back(GpuBreakdowns::Summarised(maker.MakeWithin(), process));
+    }
+  }
   return result;
 }
 

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -113,10 +114,29 @@ class GpuBreakdowns {
 
   SampledTime NameIn(const SpansOfThreads& spans_of_threads,
                      const std::vector<TimeSpan>& steady) const;
-  GpuBreakdown Summarised(const Device& device, const ProcessSteps& steps) const;
+  static GpuBreakdown Summarised(const Device& device, const ProcessSteps& steps);
+
+  friend class GpuStretches;
 
   CodeSamples samples_;
   std::vector<Device> devices_;
+};
+
+// The same of stretches of time (StepSet::within), one after another: the window of each GPU is the
+// stretch, and idle time is explained as the gap that it is part of, whichever part that is.
+class GpuStretches {
+ public:
+  explicit GpuStretches(const StepInputs& inputs);
+  ~GpuStretches();
+
+  // As the processes of `steps`.
+  std::vector<GpuBreakdown> Of(const StepSet& steps) const;
+
+ private:
+  friend class GpuBreakdowns;
+  struct Source;
+
+  std::unique_ptr<const Source> source_;
 };
 
 // The length of a step on the GPU if it is over a tenth longer than on the CPU: the CPU then runs

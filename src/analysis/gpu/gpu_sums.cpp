@@ -38,18 +38,6 @@ void SortRows(std::vector<Row>& rows, std::vector<uint32_t>& row_of, Before befo
   for (uint32_t& row : row_of) row = place[row];
 }
 
-// By step, counted through all processes, whether it counts; the last is for what is in none.
-std::vector<char> WhichCount(const StepSet& steps) {
-  std::vector<char> is_steady;
-  for (const ProcessSteps& process : steps.processes) {
-    const size_t first = is_steady.size();
-    is_steady.resize(first + process.steps.size(), 0);
-    for (const uint32_t row : process.steady) is_steady[first + row] = 1;
-  }
-  is_steady.push_back(0);
-  return is_steady;
-}
-
 // By process as the steps are, so that the first breakdown is of the first process.
 void OrderByProcess(const StepSet& steps, std::vector<GpuBreakdown>& breakdowns) {
   const auto place = [&](const GpuBreakdown& gpu) {
@@ -100,6 +88,53 @@ class GpuSums::StepOfCall {
   uint32_t first_ = 0;
 };
 
+// Which pieces count, and for how long: those that steady steps launched; in a stretch of time what
+// of any lies in it, and they are counted where they begin.
+class GpuSums::Choice {
+ public:
+  struct Part {
+    bool counts = false;
+    int64_t ns = 0;
+  };
+
+  Choice(const Store& store, const StepSet& steps) : store_(store), within_(steps.within) {
+    is_chosen_.resize(store.processes.size(), 0);
+    for (const ProcessSteps& process : steps.processes) {
+      const size_t first = is_steady_.size();
+      is_steady_.resize(first + process.steps.size(), 0);
+      for (const uint32_t row : process.steady) is_steady_[first + row] = 1;
+      is_chosen_[process.process.row()] = 1;
+    }
+    is_steady_.push_back(0);  // what is in no step
+  }
+
+  // `step`: counted through all processes.
+  Part Of(uint32_t step, ProcessId process, int64_t start_ns, int64_t end_ns) const {
+    if (!within_) {
+      if (is_steady_[step] == 0) return {};
+      return {true, end_ns - start_ns};
+    }
+    if (process.IsNone() || is_chosen_[process.row()] == 0) return {};
+    return {start_ns >= within_->start_ns && start_ns < within_->end_ns,
+            PartInside({start_ns, end_ns}, *within_).duration_ns()};
+  }
+  template <typename Table>
+  Part Of(const Table& table, const Pieces& pieces, size_t i) const {
+    return Of(pieces.step[i], table.process[i], table.start_ns[i], table.end_ns[i]);
+  }
+  Part OfCall(uint32_t step, size_t row) const {
+    const ApiCallsTable& calls = store_.api_calls;
+    return Of(step, within_ ? store_.ProcessOf(calls.thread[row]) : ProcessId(),
+              calls.start_ns[row], calls.end_ns[row]);
+  }
+
+ private:
+  const Store& store_;
+  const std::optional<TimeSpan> within_;
+  std::vector<char> is_steady_;  // by step
+  std::vector<char> is_chosen_;  // by process
+};
+
 template <typename Table>
 std::vector<uint32_t> GpuSums::StepsOf(const Table& table, StepOfCall& step_of_call) {
   std::vector<uint32_t> steps(table.size());
@@ -109,12 +144,10 @@ std::vector<uint32_t> GpuSums::StepsOf(const Table& table, StepOfCall& step_of_c
 
 // Work of one table that steady steps launched, ns.
 template <typename Table>
-double GpuSums::SteadyNs(const Table& table, const Pieces& pieces,
-                         const std::vector<char>& is_steady) {
+double GpuSums::SteadyNs(const Table& table, const Pieces& pieces, const Choice& choice) {
   double sum = 0;
   for (size_t i = 0; i < pieces.step.size(); ++i) {
-    if (is_steady[pieces.step[i]] == 0 || table.end_ns[i] == kOpenEnd) continue;
-    sum += double(table.end_ns[i] - table.start_ns[i]);
+    if (table.end_ns[i] != kOpenEnd) sum += double(choice.Of(table, pieces, i).ns);
   }
   return sum;
 }
@@ -207,9 +240,9 @@ void GpuSums::AddWaits(StepOfCall& step_of_call) {
       if (op != kNoRow) rows.back().owner = OperatorCallId::At(op);
     }
     WaitRow& row = rows[found->second];
-    wait_ns_.push_back(calls.end_ns[i] - calls.start_ns[i]);
+    wait_calls_.push_back(static_cast<uint32_t>(i));
     ++row.calls;
-    row.total_ns += wait_ns_.back();
+    row.total_ns += calls.end_ns[i] - calls.start_ns[i];
     waits_.row.push_back(found->second);
     waits_.step.push_back(step_of_call.At(ApiCallId::At(i)));
   }
@@ -219,16 +252,15 @@ void GpuSums::AddWaits(StepOfCall& step_of_call) {
   });
 }
 
-void GpuSums::SetKernels(const std::vector<char>& is_steady, const StepClock& clock,
-                         GpuSummary& summary) const {
+void GpuSums::SetKernels(const Choice& choice, const StepClock& clock, GpuSummary& summary) const {
   const KernelsTable& kernels = store_.kernels;
   std::vector<int64_t> ns(summary.kernels.size(), 0);
   std::vector<uint64_t> calls(summary.kernels.size(), 0), of_graphs(summary.kernels.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (is_steady[kernels_.step[i]] == 0) continue;
-    ns[kernels_.row[i]] += kernels.end_ns[i] - kernels.start_ns[i];
-    ++calls[kernels_.row[i]];
-    of_graphs[kernels_.row[i]] += kernels.graph_node[i] != 0;
+    const Choice::Part part = choice.Of(kernels, kernels_, i);
+    ns[kernels_.row[i]] += part.ns;
+    calls[kernels_.row[i]] += part.counts ? 1 : 0;
+    of_graphs[kernels_.row[i]] += part.counts && kernels.graph_node[i] != 0;
   }
   for (size_t row = 0; row < ns.size(); ++row) {
     summary.kernels[row].calls_per_step = clock.PerStep(double(calls[row]));
@@ -237,15 +269,14 @@ void GpuSums::SetKernels(const std::vector<char>& is_steady, const StepClock& cl
   }
 }
 
-void GpuSums::SetCopies(const std::vector<char>& is_steady, const StepClock& clock,
-                        GpuSummary& summary) const {
+void GpuSums::SetCopies(const Choice& choice, const StepClock& clock, GpuSummary& summary) const {
   const MemcpysTable& copies = store_.memcpys;
   for (size_t i = 0; i < copies.size(); ++i) {
-    if (is_steady[copies_.step[i]] == 0) continue;
+    const Choice::Part part = choice.Of(copies, copies_, i);
     CopyRow& row = summary.copies[copies_.row[i]];
-    row.calls_per_step += 1;
-    row.bytes_per_step += double(copies.bytes[i]);
-    row.per_step_ns += double(copies.end_ns[i] - copies.start_ns[i]);
+    row.calls_per_step += part.counts ? 1 : 0;
+    row.bytes_per_step += part.counts ? double(copies.bytes[i]) : 0;
+    row.per_step_ns += double(part.ns);
   }
   for (CopyRow& row : summary.copies) {
     row.calls_per_step = clock.PerStep(row.calls_per_step);
@@ -254,13 +285,12 @@ void GpuSums::SetCopies(const std::vector<char>& is_steady, const StepClock& clo
   }
 }
 
-void GpuSums::SetWaits(const std::vector<char>& is_steady, const StepClock& clock,
-                       GpuSummary& summary) const {
-  for (size_t i = 0; i < wait_ns_.size(); ++i) {
-    if (is_steady[waits_.step[i]] == 0) continue;
+void GpuSums::SetWaits(const Choice& choice, const StepClock& clock, GpuSummary& summary) const {
+  for (size_t i = 0; i < wait_calls_.size(); ++i) {
+    const Choice::Part part = choice.OfCall(waits_.step[i], wait_calls_[i]);
     WaitRow& row = summary.waits[waits_.row[i]];
-    row.calls_per_step += 1;
-    row.per_step_ns += double(wait_ns_[i]);
+    row.calls_per_step += part.counts ? 1 : 0;
+    row.per_step_ns += double(part.ns);
   }
   for (WaitRow& row : summary.waits) {
     row.calls_per_step = clock.PerStep(row.calls_per_step);
@@ -268,12 +298,11 @@ void GpuSums::SetWaits(const std::vector<char>& is_steady, const StepClock& cloc
   }
 }
 
-void GpuSums::SetShares(const std::vector<char>& is_steady, const StepClock& clock,
-                        GpuSummary& summary) const {
-  summary.work_per_step_ns = clock.PerStep(SteadyNs(store_.kernels, kernels_, is_steady) +
-                                           SteadyNs(store_.memcpys, copies_, is_steady) +
-                                           SteadyNs(store_.memsets, memsets_, is_steady) +
-                                           SteadyNs(store_.graph_launches, graphs_, is_steady));
+void GpuSums::SetShares(const Choice& choice, const StepClock& clock, GpuSummary& summary) const {
+  summary.work_per_step_ns = clock.PerStep(SteadyNs(store_.kernels, kernels_, choice) +
+                                           SteadyNs(store_.memcpys, copies_, choice) +
+                                           SteadyNs(store_.memsets, memsets_, choice) +
+                                           SteadyNs(store_.graph_launches, graphs_, choice));
   const double whole_ns = clock.count() > 0 ? summary.work_per_step_ns : double(summary.work_ns);
   if (whole_ns <= 0) return;
   for (KernelRow& row : summary.kernels) {
@@ -300,14 +329,16 @@ GpuSums::GpuSums(const StepInputs& inputs, const StepSet& steps, const Attributi
 GpuSummary GpuSums::Of(const StepSet& steps) const {
   GpuSummary summary = whole_;
   if (summary.work_ns == 0) return summary;
-  const std::vector<char> is_steady = WhichCount(steps);
+  const Choice choice(store_, steps);
   const StepClock clock(store_, steps);
-  summary.breakdowns = breakdowns_.Of(steps);
-  OrderByProcess(steps, summary.breakdowns);
-  SetKernels(is_steady, clock, summary);
-  SetCopies(is_steady, clock, summary);
-  SetWaits(is_steady, clock, summary);
-  SetShares(is_steady, clock, summary);
+  if (!steps.within) {
+    summary.breakdowns = breakdowns_.Of(steps);
+    OrderByProcess(steps, summary.breakdowns);
+  }
+  SetKernels(choice, clock, summary);
+  SetCopies(choice, clock, summary);
+  SetWaits(choice, clock, summary);
+  SetShares(choice, clock, summary);
   return summary;
 }
 

@@ -22,6 +22,7 @@ class GpuSums {
   // `steps`: those of the loop, whichever count. The store must outlive this.
   GpuSums(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
 
+  // Of a stretch of time (StepSet::within) all but the breakdowns: GpuStretches has those.
   GpuSummary Of(const StepSet& steps) const;
 
  private:
@@ -31,24 +32,20 @@ class GpuSums {
     std::vector<uint32_t> row;   // of the summary; empty: they have none
   };
   class StepOfCall;
+  class Choice;
 
   template <typename Table>
   static std::vector<uint32_t> StepsOf(const Table& table, StepOfCall& step_of_call);
   template <typename Table>
-  static double SteadyNs(const Table& table, const Pieces& pieces,
-                         const std::vector<char>& is_steady);
+  static double SteadyNs(const Table& table, const Pieces& pieces, const Choice& choice);
 
   void AddKernels(const Attribution& work);
   void AddCopies();
   void AddWaits(StepOfCall& step_of_call);
-  void SetKernels(const std::vector<char>& is_steady, const StepClock& clock,
-                  GpuSummary& summary) const;
-  void SetCopies(const std::vector<char>& is_steady, const StepClock& clock,
-                 GpuSummary& summary) const;
-  void SetWaits(const std::vector<char>& is_steady, const StepClock& clock,
-                GpuSummary& summary) const;
-  void SetShares(const std::vector<char>& is_steady, const StepClock& clock,
-                 GpuSummary& summary) const;
+  void SetKernels(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
+  void SetCopies(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
+  void SetWaits(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
+  void SetShares(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
 
   const Store& store_;
   GpuBreakdowns breakdowns_;
@@ -58,7 +55,7 @@ class GpuSums {
   Pieces memsets_;
   Pieces graphs_;
   Pieces waits_;
-  std::vector<int64_t> wait_ns_;
+  std::vector<uint32_t> wait_calls_;  // rows of api_calls
 };
 
 }  // namespace batchlight

@@ -16,6 +16,14 @@ struct TimeSpan {
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
+inline constexpr TimeSpan kAllTime{INT64_MIN, INT64_MAX};
+
+// What of a stretch lies in another; empty where nothing does.
+inline TimeSpan PartInside(const TimeSpan& span, const TimeSpan& within) {
+  const int64_t start_ns = std::max(span.start_ns, within.start_ns);
+  return {start_ns, std::max(start_ns, std::min(span.end_ns, within.end_ns))};
+}
+
 // The longer of two, of equals the first; an empty one is none.
 inline void KeepLonger(TimeSpan& longest, const TimeSpan& other) {
   if (other.duration_ns() > longest.duration_ns()) longest = other;

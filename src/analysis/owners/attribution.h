@@ -44,15 +44,16 @@ struct Attribution {
 
 Attribution AttributeWork(const Store& store, const BackwardLinks& links);
 
-// visit(owner, duration_ns, launched_ns) for every kernel, copy, set and graph launch. launched_ns:
-// when the launching call began or, if that was not recorded, when the work itself began.
+// visit(owner, start_ns, end_ns, launched_ns) for every kernel, copy, set and graph launch.
+// launched_ns: when the launching call began or, if that was not recorded, when the work itself
+// began.
 template <typename Visitor>
-void VisitWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
+void VisitTimesOfWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
   const auto table = [&](const auto& rows, const std::vector<WorkOwner>& owners) {
     for (size_t row = 0; row < owners.size(); ++row) {
       if (rows.end_ns[row] == kOpenEnd) continue;
       const ApiCallId call = rows.api_call[row];
-      visit(owners[row], rows.end_ns[row] - rows.start_ns[row],
+      visit(owners[row], rows.start_ns[row], rows.end_ns[row],
             call.IsNone() ? rows.start_ns[row] : store.api_calls.start_ns[call.row()]);
     }
   };
@@ -60,6 +61,14 @@ void VisitWork(const Store& store, const Attribution& attribution, Visitor&& vis
   table(store.memcpys, attribution.memcpys);
   table(store.memsets, attribution.memsets);
   table(store.graph_launches, attribution.graph_launches);
+}
+
+// visit(owner, duration_ns, launched_ns): the same.
+template <typename Visitor>
+void VisitWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
+  VisitTimesOfWork(store, attribution,
+                   [&](const WorkOwner& owner, int64_t start_ns, int64_t end_ns,
+                       int64_t launched_ns) { visit(owner, end_ns - start_ns, launched_ns); });
 }
 
 }  // namespace batchlight

@@ -158,6 +158,30 @@ void BackwardLinks::SetOwnTimes() {
   }
 }
 
+TimeSpan BackwardLinks::SpanOf(size_t link) const {
+  const OperatorCallsTable& calls = store_->operator_calls;
+  const size_t row = links_[link].backward.row();
+  return {calls.start_ns[row], ClosedEnd(*store_, calls.start_ns[row], calls.end_ns[row])};
+}
+
+int64_t BackwardLinks::OwnNsWithin(size_t link, const TimeSpan& within) const {
+  const std::vector<ThreadId>& threads = store_->operator_calls.thread;
+  const TimeSpan call = SpanOf(link);
+  int64_t own_ns = PartInside(call, within).duration_ns();
+  int64_t inner_end_ns = INT64_MIN;
+  for (size_t inner = link + 1; inner < links_.size(); ++inner) {
+    const TimeSpan span = SpanOf(inner);
+    if (threads[links_[inner].backward.row()] != threads[links_[link].backward.row()] ||
+        span.start_ns >= call.end_ns) {
+      break;
+    }
+    if (span.start_ns < inner_end_ns) continue;  // inside one that is inside
+    own_ns -= PartInside(span, within).duration_ns();
+    inner_end_ns = span.end_ns;
+  }
+  return own_ns;
+}
+
 size_t BackwardLinks::LinkAround(OperatorCallId call) const {
   for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
     const auto found = std::lower_bound(

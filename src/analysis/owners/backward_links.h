@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/numbers/time_span.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -25,6 +26,8 @@ class BackwardLinks {
 
   // Ordered by row of `backward`. Functions whose operator was not recorded are left out.
   const std::vector<BackwardLink>& links() const { return links_; }
+  // What of a link's own time lies in a stretch of time.
+  int64_t OwnNsWithin(size_t link, const TimeSpan& within) const;
   // The link of this call or the nearest call around it, by its place in links(); links().size():
   // none.
   size_t LinkAround(OperatorCallId call) const;
@@ -37,6 +40,7 @@ class BackwardLinks {
  private:
   void FindLinks();
   void SetOwnTimes();
+  TimeSpan SpanOf(size_t link) const;
 
   const Store* store_ = nullptr;
   std::vector<BackwardLink> links_;

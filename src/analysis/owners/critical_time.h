@@ -29,9 +29,14 @@ class CriticalTime {
   CriticalTime() = default;  // without steps: every thread counts
   CriticalTime(const Store& store, const StepSet& steps, const PhaseMarks& marks);
 
-  // What [start_ns, end_ns) on the thread is to the step. `at` is the caller's, 0 at first: asking
+  // From here on only what lies in this stretch of time counts.
+  void KeepWithin(const TimeSpan& within) { within_ = within; }
+  void KeepAll() { within_ = kAllTime; }
+
+  // What [from_ns, to_ns) on the thread is to the step. `at` is the caller's, 0 at first: asking
   // in order of threads and starts makes the answer a matter of a few instructions.
-  CriticalPart Of(ThreadId thread, int64_t start_ns, int64_t end_ns, size_t& at) const {
+  CriticalPart Of(ThreadId thread, int64_t from_ns, int64_t to_ns, size_t& at) const {
+    const auto [start_ns, end_ns] = PartInside({from_ns, to_ns}, within_);
     const int64_t all_ns = end_ns - start_ns;
     const Share* share = ShareOf(thread);
     if (share == nullptr) return {all_ns, 0, all_ns};
@@ -55,6 +60,7 @@ class CriticalTime {
   void Divide(const Store& store, const PhaseMarks& marks, ThreadId main,
               const std::vector<ThreadId>& working);
 
+  TimeSpan within_ = kAllTime;
   std::vector<Share> shares_;  // by row of the threads; empty: no steps
 };
 

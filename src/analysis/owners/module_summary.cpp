@@ -102,8 +102,7 @@ class ModuleSums::Whole {
     if (around == kNoRow || !links.IsInBackward(OperatorCallId::At(around))) return false;
     const size_t link = links.LinkAround(OperatorCallId::At(around));
     if (link == links.links().size()) return true;
-    again_in_link_.resize(links.links().size());
-    again_in_link_[link] += ClosedEnd(store_, start_ns, calls_.end_ns[call]) - start_ns;
+    again_in_link_.push_back({link, static_cast<uint32_t>(call)});
     return true;
   }
 
@@ -170,21 +169,25 @@ class ModuleSums::Whole {
     const OperatorCallsTable& operators = store_.operator_calls;
     const IntervalIndex index(calls_.thread, calls_.start_ns, calls_.end_ns);
     row_of_link_.reserve(links.links().size());
+    const std::vector<int64_t> again_ns = AgainInLinks(links.links().size(), kAllTime);
     for (size_t i = 0; i < links.links().size(); ++i) {
       const size_t forward = links.links()[i].forward.row();
       const uint32_t call = index.Innermost(operators.thread[forward], operators.start_ns[forward]);
       row_of_link_.push_back(call == kNoRow ? -1 : static_cast<int32_t>(row_of_call_[call]));
       if (call == kNoRow) continue;
-      const int64_t own_ns = OwnOf(links, i);
+      const int64_t own_ns = links.links()[i].own_ns - again_ns[i];
       rows_[row_of_call_[call]].backward_self_ns += own_ns;
       VisitUpwards(row_of_link_[i], [&](size_t row) { rows_[row].backward_ns += own_ns; });
     }
   }
 
-  // Of a link's backward function, without modules that it calls.
-  int64_t OwnOf(const BackwardLinks& links, size_t link) const {
-    const int64_t again_ns = link < again_in_link_.size() ? again_in_link_[link] : 0;
-    return links.links()[link].own_ns - again_ns;
+  // By link: the time of modules that its backward function calls, which is none of its own.
+  std::vector<int64_t> AgainInLinks(size_t links, const TimeSpan& within) const {
+    std::vector<int64_t> again_ns(links);
+    for (const auto& [link, call] : again_in_link_) {
+      again_ns[link] += PartInside({calls_.start_ns[call], EndOf(call)}, within).duration_ns();
+    }
+    return again_ns;
   }
 
   // visit(row) for a row and those that call it.
@@ -210,11 +213,12 @@ class ModuleSums::Whole {
   std::vector<ModuleRow> rows_;  // without what is per step
   std::vector<StringId> path_of_row_;
   std::vector<uint32_t> row_of_call_;
-  std::vector<bool> nested_;            // by call
-  std::vector<uint32_t> outermost_;     // by row
-  std::vector<int32_t> row_of_link_;    // of its forward; -1: in no module
-  std::vector<bool> again_;             // by call: inside of a backward function
-  std::vector<int64_t> again_in_link_;  // by link: ns of modules that its backward calls
+  std::vector<bool> nested_;          // by call
+  std::vector<uint32_t> outermost_;   // by row
+  std::vector<int32_t> row_of_link_;  // of its forward; -1: in no module
+  std::vector<bool> again_;           // by call: inside of a backward function
+  // Links with the calls of modules that their backward functions make.
+  std::vector<std::pair<size_t, uint32_t>> again_in_link_;
   std::unordered_map<uint64_t, uint32_t> known_;
   std::unordered_map<uint32_t, uint32_t> of_path_;  // the first row of a path
   bool has_backward_ = false;
@@ -243,11 +247,12 @@ class ModuleSums::SteadyPass {
  private:
   void AddForward() {
     for (const SteadyRows& rows :
-         FindSteadyRows(whole_.store_, steps_, whole_.threads_, calls_.start_ns)) {
+         FindSteadyRows(whole_.store_, steps_, whole_.threads_, calls_.start_ns, calls_.end_ns)) {
       for (size_t call = rows.begin; call < rows.end; ++call) {
         const bool again = whole_.again_[call];
         const CriticalPart part = critical_.Of(calls_.thread[call], calls_.start_ns[call],
                                                whole_.EndOf(call), critical_at_);
+        if (!again && !rows.begun_before) ++steady_[whole_.row_of_call_[call]].calls;
         Add(whole_.row_of_call_[call], again, part, whole_.IsNested(call), 1);
         const ModuleCallId caller = calls_.parent[call];
         if (!caller.IsNone()) Add(whole_.row_of_call_[caller.row()], again, part, true, -1);
@@ -261,7 +266,6 @@ class ModuleSums::SteadyPass {
     (again ? module.recompute_self_ns : module.self_ns) += sign * part.waited_for_ns;
     module.beside_ns += sign * part.beside_ns;
     if (!nested) (again ? module.recompute_ns : module.total_ns) += part.lasting_ns;
-    if (sign > 0 && !again) ++module.calls;
   }
 
   void AddBackward(const BackwardLinks& links) {
@@ -269,9 +273,10 @@ class ModuleSums::SteadyPass {
     const OperatorCallsTable& operators = whole_.store_.operator_calls;
     const std::vector<BackwardLink>& all = links.links();
     const ThreadSpans threads(operators.thread);
+    again_ns_ = whole_.AgainInLinks(all.size(), steps_.within.value_or(kAllTime));
     auto link = all.begin();
     for (const SteadyRows& rows :
-         FindSteadyRows(whole_.store_, steps_, threads, operators.start_ns)) {
+         FindSteadyRows(whole_.store_, steps_, threads, operators.start_ns, operators.end_ns)) {
       const auto is_before = [](const BackwardLink& before, uint32_t row) {
         return before.backward.row() < row;
       };
@@ -285,7 +290,9 @@ class ModuleSums::SteadyPass {
   void AddLink(const BackwardLinks& links, size_t link) {
     const int32_t row = whole_.row_of_link_[link];
     if (row < 0) return;
-    const int64_t own_ns = whole_.OwnOf(links, link);
+    const int64_t own_ns =
+        (steps_.within ? links.OwnNsWithin(link, *steps_.within) : links.links()[link].own_ns) -
+        again_ns_[link];
     const int64_t waited_for_ns = WaitedFor(links.links()[link], own_ns);
     steady_[static_cast<size_t>(row)].backward_self_ns += waited_for_ns;
     steady_[static_cast<size_t>(row)].beside_ns += own_ns - waited_for_ns;
@@ -304,16 +311,18 @@ class ModuleSums::SteadyPass {
   }
 
   void AddGpuTime(const Attribution& work) {
-    VisitWork(whole_.store_, work,
-              [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
-                if (owner.module.IsNone()) return;
-                if (!clock_.IsSteady(owner.thread, launched_ns)) return;
-                const auto gpu = whole_.again_[owner.module.row()] ? &SteadyModule::gpu_recompute_ns
-                                 : owner.backward                  ? &SteadyModule::gpu_backward_ns
-                                                                   : &SteadyModule::gpu_ns;
-                whole_.VisitUpwards(static_cast<int32_t>(whole_.row_of_call_[owner.module.row()]),
-                                    [&](size_t row) { steady_[row].*gpu += duration_ns; });
-              });
+    VisitTimesOfWork(
+        whole_.store_, work,
+        [&](const WorkOwner& owner, int64_t start_ns, int64_t end_ns, int64_t launched_ns) {
+          if (owner.module.IsNone()) return;
+          const int64_t ns = clock_.NsOfWork(owner.thread, launched_ns, start_ns, end_ns);
+          if (ns == 0) return;
+          const auto gpu = whole_.again_[owner.module.row()] ? &SteadyModule::gpu_recompute_ns
+                           : owner.backward                  ? &SteadyModule::gpu_backward_ns
+                                                             : &SteadyModule::gpu_ns;
+          whole_.VisitUpwards(static_cast<int32_t>(whole_.row_of_call_[owner.module.row()]),
+                              [&](size_t row) { steady_[row].*gpu += ns; });
+        });
   }
 
   void SetPerStep(const SteadyModule& steady, ModuleRow& module) const {
@@ -335,6 +344,7 @@ class ModuleSums::SteadyPass {
   StepClock clock_;
   const CriticalTime& critical_;
   size_t critical_at_ = 0;
+  std::vector<int64_t> again_ns_;     // by link
   std::vector<SteadyModule> steady_;  // by row
 };
 

@@ -108,7 +108,8 @@ NvtxSummary NvtxSums::Of(const StepSet& steps, const CriticalTime& critical) con
   std::vector<int64_t> lasting_ns(rows_.size());
   std::vector<int64_t> beside_ns(rows_.size());
   size_t critical_at = 0;
-  for (const SteadyRows& rows : FindSteadyRows(store_, steps, threads_, ranges.start_ns)) {
+  for (const SteadyRows& rows :
+       FindSteadyRows(store_, steps, threads_, ranges.start_ns, ranges.end_ns)) {
     for (size_t range = rows.begin; range < rows.end; ++range) {
       // One that was never ended lasts until the program does, which says nothing of a step.
       if (!outermost_[range] || ranges.end_ns[range] == kOpenEnd) continue;

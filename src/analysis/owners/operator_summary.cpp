@@ -145,7 +145,7 @@ class OperatorSums::SteadyPass {
 
   std::vector<OperatorRow> Sum(const Attribution& work) {
     for (const SteadyRows& rows :
-         FindSteadyRows(sums_.store_, steps_, sums_.threads_, calls_.start_ns)) {
+         FindSteadyRows(sums_.store_, steps_, sums_.threads_, calls_.start_ns, calls_.end_ns)) {
       AddCalls(rows);
     }
     AddGpuTime(work);
@@ -160,12 +160,13 @@ class OperatorSums::SteadyPass {
     for (size_t call = rows.begin; call < rows.end; ++call) {
       const uint32_t row = sums_.RowOf(call);
       const CriticalPart part = PartOf(call);
-      ++steady_[row].calls;
+      if (!rows.begun_before) ++steady_[row].calls;
       if (sums_.outermost_[call]) steady_[row].total_ns += part.lasting_ns;
       AddSelf(row, sums_.in_backward_[call], part, 1);
       TakeFromParent(call, part, rows);
       last_end_ns = std::max(last_end_ns, sums_.End(call));
     }
+    if (steps_.within) return;
     // A call belongs to the step in which it begins, and so does what it calls after that step.
     for (size_t call = rows.end; call < rows.thread_end; ++call) {
       if (calls_.start_ns[call] > last_end_ns) break;
@@ -180,7 +181,7 @@ class OperatorSums::SteadyPass {
   void TakeFromParent(size_t call, const CriticalPart& part, const SteadyRows& rows) {
     if (calls_.parent[call].IsNone()) return;
     const size_t parent = calls_.parent[call].row();
-    if (parent < rows.begin || parent >= rows.end) return;
+    if (!steps_.within && (parent < rows.begin || parent >= rows.end)) return;
     if (of_parent_.call != parent) of_parent_ = {parent, sums_.RowOf(parent)};
     AddSelf(of_parent_.row, sums_.in_backward_[parent], part, -1);
   }
@@ -193,15 +194,18 @@ class OperatorSums::SteadyPass {
   }
 
   void AddGpuTime(const Attribution& work) {
-    VisitWork(sums_.store_, work,
-              [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
-                if (owner.op.IsNone() || !clock_.IsSteady(owner.thread, launched_ns)) return;
-                steady_[sums_.RowOf(owner.op.row())].gpu_ns += duration_ns;
-                for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
-                  if (!sums_.outermost_[op.row()]) continue;  // the outer one counts
-                  steady_[sums_.RowOf(op.row())].gpu_total_ns += duration_ns;
-                }
-              });
+    VisitTimesOfWork(
+        sums_.store_, work,
+        [&](const WorkOwner& owner, int64_t start_ns, int64_t end_ns, int64_t launched_ns) {
+          if (owner.op.IsNone()) return;
+          const int64_t ns = clock_.NsOfWork(owner.thread, launched_ns, start_ns, end_ns);
+          if (ns == 0) return;
+          steady_[sums_.RowOf(owner.op.row())].gpu_ns += ns;
+          for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
+            if (!sums_.outermost_[op.row()]) continue;  // the outer one counts
+            steady_[sums_.RowOf(op.row())].gpu_total_ns += ns;
+          }
+        });
   }
 
   void SetPerStep(const Steady& steady, OperatorRow& row) const {

@@ -36,11 +36,21 @@ void AddRows(const std::vector<TimeSpan>& stretches, std::span<const int64_t> st
   }
 }
 
+// Any of them may still be open: what nests and what does not stand together.
+void AddRowsBegunBefore(int64_t time_ns, std::span<const int64_t> start_ns,
+                        std::span<const int64_t> end_ns, ThreadSpans::Rows rows,
+                        std::vector<SteadyRows>& found) {
+  for (uint32_t row = rows.begin; row < rows.end && start_ns[row] < time_ns; ++row) {
+    if (end_ns[row] > time_ns) found.push_back({row, row + 1, rows.end, true});
+  }
+}
+
 }  // namespace
 
 std::vector<SteadyRows> FindSteadyRows(const Store& store, const StepSet& steps,
                                        const ThreadSpans& threads,
-                                       std::span<const int64_t> start_ns) {
+                                       std::span<const int64_t> start_ns,
+                                       std::span<const int64_t> end_ns) {
   std::vector<std::vector<TimeSpan>> stretches(store.processes.size());
   for (const ProcessSteps& process : steps.processes) {
     if (process.process.row() < stretches.size()) {
@@ -53,6 +63,9 @@ std::vector<SteadyRows> FindSteadyRows(const Store& store, const StepSet& steps,
     const ThreadSpans::Rows rows = threads.Of(thread);
     const ProcessId process = store.ProcessOf(thread);
     if (rows.empty() || process.IsNone() || process.row() >= stretches.size()) continue;
+    if (steps.within && !end_ns.empty() && !stretches[process.row()].empty()) {
+      AddRowsBegunBefore(steps.within->start_ns, start_ns, end_ns, rows, found);
+    }
     AddRows(stretches[process.row()], start_ns, rows, found);
   }
   return found;

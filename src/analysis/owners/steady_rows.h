@@ -16,13 +16,16 @@ namespace batchlight {
 struct SteadyRows {
   uint32_t begin = 0;
   uint32_t end = 0;
-  uint32_t thread_end = 0;  // behind the thread's last row
+  uint32_t thread_end = 0;    // behind the thread's last row
+  bool begun_before = false;  // one row, which is open when a stretch of time begins
 };
 
 // Of a table in (thread, start) order, in that order. Steady steps that follow each other without a
-// gap are one stretch.
+// gap are one stretch. With `end_ns` also the rows that were open when a stretch of time
+// (StepSet::within) began.
 std::vector<SteadyRows> FindSteadyRows(const Store& store, const StepSet& steps,
                                        const ThreadSpans& threads,
-                                       std::span<const int64_t> start_ns);
+                                       std::span<const int64_t> start_ns,
+                                       std::span<const int64_t> end_ns = {});
 
 }  // namespace batchlight

@@ -40,7 +40,7 @@ std::vector<FirstNumbers> FirstNumbersOf(const Store& store, const NcclCalls& nc
 
 class Analysis {
  public:
-  Analysis(const Store& store, const StepSet& steps, const Attribution& work,
+  Analysis(const Store& store, const StepSet& steps, const StepSet& loop, const Attribution& work,
            const std::vector<uint32_t>& bin_starts)
       : store_(store),
         steps_(steps),
@@ -49,7 +49,7 @@ class Analysis {
         bin_starts_(bin_starts),
         nccl_(FindNcclCalls(store)),
         numbers_(NumberCommunicators(nccl_)),
-        first_(FirstNumbersOf(store, nccl_, steps)) {}
+        first_(FirstNumbersOf(store, nccl_, loop)) {}
 
   void Run(Distributed& found) {
     FindCalls();
@@ -172,7 +172,7 @@ class Analysis {
     for (const CollectiveCall* call : same) {
       row.calls_per_step += call->steady ? 1 : 0;
       const int64_t waited_ns = call->kernel_ns == 0 ? 0 : call->kernel_ns - shortest;
-      for (CollectiveTimes* times : {&row.times, &row.bins[call->bin]}) {
+      for (CollectiveTimes* times : TimesOf(row, *call)) {
         ++times->calls;
         times->timed += call->kernel_ns == 0 ? 0 : 1;
         times->kernel_ns += call->kernel_ns;
@@ -181,12 +181,19 @@ class Analysis {
       if (call->step != StepLookup::kNone) waited_[call->process][call->step] += waited_ns;
     }
     if (shortest == INT64_MAX) return;
-    for (CollectiveTimes* times : {&row.times, &row.bins[first.bin]}) {
+    for (CollectiveTimes* times : TimesOf(row, first)) {
       times->shortest_ns += shortest;
       ++times->matched;
     }
     row.knows_waits |= timed > 1;
     knows_waits_ |= timed > 1;
+  }
+
+  // The sums that a call is part of.
+  static std::vector<CollectiveTimes*> TimesOf(CollectiveRow& row, const CollectiveCall& call) {
+    std::vector<CollectiveTimes*> sums{&row.times, &row.bins[call.bin]};
+    if (call.steady) sums.push_back(&row.steady);
+    return sums;
   }
 
   uint32_t RanksOf(uint64_t communicator) const {
@@ -255,11 +262,11 @@ double CollectiveRow::bus_factor() const {
   return IsOfOneRank(operation) ? (n - 1) / n : 1;
 }
 
-Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
-                               const std::vector<GpuBreakdown>& breakdowns,
+Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const StepSet& loop,
+                               const Attribution& work, const std::vector<GpuBreakdown>& breakdowns,
                                const std::vector<uint32_t>& bin_starts) {
   Distributed found;
-  Analysis analysis(store, steps, work, bin_starts);
+  Analysis analysis(store, steps, loop, work, bin_starts);
   analysis.Run(found);
   if (steps.processes.size() < 2) return found;
   for (const ProcessSteps& process : steps.processes) {

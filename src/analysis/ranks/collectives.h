@@ -43,6 +43,7 @@ struct CollectiveRow {
   uint32_t ranks = 0;         // of the communicator, as NCCL says or as were recorded
   uint64_t message_bytes = 0;
   CollectiveTimes times;      // of the whole run
+  CollectiveTimes steady;     // of steps that count: each call as a whole, where it begins
   double calls_per_step = 0;  // of one rank
   bool knows_waits = false;   // several ranks were recorded
   // The same calls by bins of steps; the last is what lies in no step. A call of all ranks
@@ -79,8 +80,9 @@ struct Distributed {
   std::optional<Straggler> straggler;      // a row of `ranks`
 };
 
-Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
-                               const std::vector<GpuBreakdown>& breakdowns,
+// `loop`: the steps of which `steps` is a part, by which the calls of several ranks are matched.
+Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const StepSet& loop,
+                               const Attribution& work, const std::vector<GpuBreakdown>& breakdowns,
                                const std::vector<uint32_t>& bin_starts);
 
 }  // namespace batchlight

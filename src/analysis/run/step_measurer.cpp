@@ -37,6 +37,7 @@ void StepMeasurer::MeasureWhole(RunMeasures& run) {
 }
 
 std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, const StepSet& steps) {
+  if (steps.within) return BreakdownsWithin(inputs, all_steps_, steps);
   if (breakdowns_) return BreakdownsOfSteps(*breakdowns_, steps);
   breakdowns_ = BreakDownSteps(inputs, steps);
   return *breakdowns_;
@@ -45,11 +46,16 @@ std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, con
 GpuSummary StepMeasurer::SumUpGpu(const StepInputs& inputs, const StepSet& steps,
                                   const Attribution& work) {
   if (!gpu_) gpu_.emplace(inputs, all_steps_, work);
-  return gpu_->Of(steps);
+  if (!steps.within) return gpu_->Of(steps);
+  if (!gpu_stretches_) gpu_stretches_.emplace(inputs);
+  GpuSummary summary = gpu_->Of(steps);
+  summary.breakdowns = gpu_stretches_->Of(steps);
+  return summary;
 }
 
 void StepMeasurer::SetHiddenLoading(const StepInputs& inputs, const StepSet& steps,
                                     GpuSummary& gpu) {
+  if (steps.within) return;  // no table of a part has it
   if (!hidden_loading_) hidden_loading_.emplace(inputs, all_steps_);
   for (GpuBreakdown& breakdown : gpu.breakdowns) {
     breakdown.hidden_loading_ns = hidden_loading_->MeanNs(breakdown, *steps.Of(breakdown.process));
@@ -84,8 +90,8 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] {
          if (!modules_) modules_.emplace(store_, links, work);
          run.modules = modules_->Of(steps, critical, links, work);
-         MeasureGradients(store_, run);
        }},
+      {Part::kGradients, [&] { MeasureGradients(store_, run); }},
       {Part::kRoofline,
        [&] {
          if (!roofline_) roofline_.emplace(store_, work);
@@ -122,25 +128,39 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
   if (!is_wanted(Part::kDistributed)) return;
   const std::vector<uint32_t> bins =
       is_wanted(Part::kTree) ? BinStarts(run.tree.bins) : std::vector<uint32_t>();
-  run.distributed = AnalyzeDistributed(store_, run.steps, run.work, run.gpu.breakdowns, bins);
+  run.distributed =
+      AnalyzeDistributed(store_, run.steps, all_steps_, run.work, run.gpu.breakdowns, bins);
+}
+
+void StepMeasurer::FindLoopsOf(const StepOptions& options, const StepInputs& inputs) {
+  if (loops_ && IsSameLoop(options, loops_of_)) return;
+  loops_ = FindLoops(inputs, options);
+  critical_ = CriticalTime(store_, ChooseSteps(inputs, options, *loops_), inputs.marks);
+  StepOptions all = options;
+  all.first_step = StepOptions().first_step;
+  all.last_step = StepOptions().last_step;
+  for (ProcessPart& part : all.parts) part.steps = StepPart();
+  all_steps_ = ChooseSteps(inputs, all, *loops_);
+  breakdowns_.reset();
+  gpu_.reset();
+  hidden_loading_.reset();
+  loops_of_ = options;
 }
 
 void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run) {
   MeasureWhole(run);
-  if (!loops_ || !IsSameLoop(options, loops_of_)) {
-    loops_ = FindLoops(*run.inputs, options);
-    critical_ = CriticalTime(store_, ChooseSteps(*run.inputs, options, *loops_), run.inputs->marks);
-    StepOptions all = options;
-    all.first_step = StepOptions().first_step;
-    all.last_step = StepOptions().last_step;
-    for (ProcessPart& part : all.parts) part.steps = StepPart();
-    all_steps_ = ChooseSteps(*run.inputs, all, *loops_);
-    breakdowns_.reset();
-    gpu_.reset();
-    hidden_loading_.reset();
-    loops_of_ = options;
-  }
+  FindLoopsOf(options, *run.inputs);
+  critical_.KeepAll();
   run.steps = ChooseSteps(*run.inputs, options, *loops_);
+  MeasureParts(wanted, run);
+}
+
+void StepMeasurer::MeasureWithin(const StepOptions& options, const TimeSpan& within,
+                                 StepMeasures wanted, RunMeasures& run) {
+  MeasureWhole(run);
+  FindLoopsOf(options, *run.inputs);
+  critical_.KeepWithin(within);
+  run.steps = StepsWithin(all_steps_, within);
   MeasureParts(wanted, run);
 }
 

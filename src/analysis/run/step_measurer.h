@@ -32,6 +32,7 @@ enum class StepMeasure : uint8_t {
   kLoopWork,
   kForwardParts,
   kCudnnPlans,
+  kGradients,  // backward that nobody uses
   kRecordingCost,
   kDistributed,  // needs kGpu; by bins of steps with kTree only
   kCount
@@ -45,9 +46,14 @@ class StepMeasurer {
   // Steps, what they were found by and the `wanted` measures. `run` is empty or what this measured
   // before; measures of it that are not wanted may be of other steps.
   void Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run);
+  // The same of a stretch of time, which is the one step of each of these processes; which of
+  // their steps count is not looked at. Of the measures those that tables of a part have.
+  void MeasureWithin(const StepOptions& options, const TimeSpan& within, StepMeasures wanted,
+                     RunMeasures& run);
 
  private:
   void MeasureWhole(RunMeasures& run);
+  void FindLoopsOf(const StepOptions& options, const StepInputs& inputs);
   void MeasureParts(StepMeasures wanted, RunMeasures& run);
   // What needs several parts.
   void Combine(StepMeasures wanted, RunMeasures& run) const;
@@ -62,6 +68,7 @@ class StepMeasurer {
   StepSet all_steps_;  // as they are where none is left out
   CriticalTime critical_;
   std::optional<GpuSums> gpu_;
+  std::optional<GpuStretches> gpu_stretches_;
   std::optional<HiddenLoading> hidden_loading_;
   std::optional<std::vector<StepBreakdown>> breakdowns_;
   StepOptions loops_of_;

@@ -27,6 +27,13 @@ class StepClock {
     }
     return lookup_.IsSteadyAt(time_ns);
   }
+  // What counts of a piece of the GPU's work: all of it where a steady step launched it, in a
+  // stretch of time what runs in it.
+  int64_t NsOfWork(ThreadId launched_by, int64_t launched_ns, int64_t start_ns, int64_t end_ns) {
+    if (!steps_.within) return IsSteady(launched_by, launched_ns) ? end_ns - start_ns : 0;
+    const TimeSpan part = PartInside({start_ns, end_ns}, *steps_.within);
+    return part.duration_ns() > 0 && IsSteady(launched_by, part.start_ns) ? part.duration_ns() : 0;
+  }
   // Steady steps, over all training processes, and their time.
   double count() const { return double(steady_count_); }
   double mean_ns() const {

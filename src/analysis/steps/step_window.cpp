@@ -321,4 +321,19 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
   }
 }
 
+StepSet StepsWithin(const StepSet& steps, const TimeSpan& within) {
+  StepSet one{.how = steps.how, .within = within};
+  for (const ProcessSteps& process : steps.processes) {
+    one.processes.push_back({.process = process.process,
+                             .rank = process.rank,
+                             .thread = process.thread,
+                             .source = process.source,
+                             .marker = process.marker,
+                             .steps = {{.start_ns = within.start_ns, .end_ns = within.end_ns}},
+                             .steady = {0},
+                             .duration = Summarize({within.duration_ns()})});
+  }
+  return one;
+}
+
 }  // namespace batchlight

@@ -17,4 +17,7 @@ StepSet FindLoops(const StepInputs& inputs, const StepOptions& options);
 // Names the steps of what FindLoops found, and which of them count.
 StepSet ChooseSteps(const StepInputs& inputs, const StepOptions& options, StepSet loops);
 
+// A stretch of time as the one step of each process that has some.
+StepSet StepsWithin(const StepSet& steps, const TimeSpan& within);
+
 }  // namespace batchlight

@@ -16,10 +16,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/numbers/statistics.h"
+#include "analysis/numbers/time_span.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -86,6 +88,10 @@ struct StepSet {
   std::vector<ProcessSteps> processes;
   std::string how;      // one sentence for people: how they were found, or why there are none
   std::string problem;  // what was asked for and is not there, with the nearest names; else ""
+  // A stretch of time, which is the one step of each process (StepsWithin). Of calls that last
+  // beyond its ends the part inside counts, and of the GPU's work what runs in it, whenever it was
+  // launched. What is counted counts where it begins, so that parts of a stretch add up to it.
+  std::optional<TimeSpan> within;
 
   const ProcessSteps* Of(ProcessId process) const;  // nullptr: none
   const ProcessSteps* Main() const { return processes.empty() ? nullptr : &processes.front(); }

@@ -45,13 +45,15 @@ Columns<RankRow> RankColumns(const Store& store) {
        [](const Row& row) { return row.knows_waits ? NanosecondsCell(row.waited_ns) : Cell{}; }}};
 }
 
-// Numbers that are made from the sums of a row, over the whole run here.
-std::optional<double> OfRun(const SumRule& rule, const CollectiveRow& row) {
-  return Evaluate(rule, PartsOf(row, {&row.times, 1}));
+// Which sums of a row its numbers are made from: of the whole run, or of the steps that count.
+using TimesOfRow = CollectiveTimes CollectiveRow::*;
+
+std::optional<double> Evaluated(const SumRule& rule, const CollectiveRow& row, TimesOfRow times) {
+  return Evaluate(rule, PartsOf(row, {&(row.*times), 1}));
 }
-auto TimeByRule(const SumRule& rule) {
-  return [rule](const CollectiveRow& row) {
-    const std::optional<double> value = OfRun(rule, row);
+auto TimeByRule(const SumRule& rule, TimesOfRow times) {
+  return [rule, times](const CollectiveRow& row) {
+    const std::optional<double> value = Evaluated(rule, row, times);
     return value ? NanosecondsCell(*value) : Cell{};
   };
 }
@@ -62,21 +64,21 @@ constexpr SumRule Bandwidth(std::string_view size) {
   rule.scale = size;
   return rule;
 }
-auto BandwidthByRule(SumRule rule) {
+auto BandwidthByRule(SumRule rule, TimesOfRow times) {
   rule.factor = 1e9;
-  return [rule](const CollectiveRow& row) {
-    const std::optional<double> value = OfRun(rule, row);
+  return [rule, times](const CollectiveRow& row) {
+    const std::optional<double> value = Evaluated(rule, row, times);
     return value ? Cell{*value / 1e9} : Cell{};
   };
 }
 
-const Columns<CollectiveRow>& CollectiveColumns() {
+Columns<CollectiveRow> CollectiveColumns(TimesOfRow times) {
   using Row = CollectiveRow;
   constexpr SumRule kAverage = RatioOf("kernel_ns", "timed");
   constexpr SumRule kShortest = RatioOf("shortest_ns", "matched");
   constexpr SumRule kAlgorithm = Bandwidth("size_bytes");
   constexpr SumRule kBus = Bandwidth("bus_bytes");
-  static const Columns<Row> columns = {
+  return {
       {TextColumn("operation", "Operation", ""), &Row::operation},
       {CountColumn("communicator", "Communicator", "Counted from 0"), &Row::communicator},
       {CountColumn("ranks", "Ranks", "Of the communicator"), &Row::ranks},
@@ -85,7 +87,7 @@ const Columns<CollectiveRow>& CollectiveColumns() {
       {OfWholeRun(Summed(SumOf("calls"),
                          CountColumn("calls", "Calls", "In the whole run, summed over ranks"),
                          "In these steps, summed over ranks")),
-       [](const Row& row) { return NumberCell(row.times.calls); }},
+       [times](const Row& row) { return NumberCell((row.*times).calls); }},
       {Summed(RatioOf("calls", "steps"), RealColumn("calls_per_step", "Calls per Step",
                                                     "Of one rank, mean over the steps that count")),
        &Row::calls_per_step},
@@ -93,30 +95,29 @@ const Columns<CollectiveRow>& CollectiveColumns() {
            Summed(SumOf("kernel_ns"),
                   TimeColumn("kernel_time", "Kernel Time", "In the whole run, summed over ranks"),
                   "In these steps, summed over ranks")),
-       TimeByRule(SumOf("kernel_ns"))},
+       TimeByRule(SumOf("kernel_ns"), times)},
       {OfWholeRun(Summed(kAverage, TimeColumn("average", "Average",
                                               "Kernel time / calls whose kernel is known"))),
-       TimeByRule(kAverage)},
+       TimeByRule(kAverage, times)},
       {OfWholeRun(Summed(
            SumOf("waited_ns"),
            TimeColumn("waited", "Waited",
                       "Of the kernel time: for the slowest rank; empty: one rank was recorded"))),
-       TimeByRule(SumOf("waited_ns"))},
+       TimeByRule(SumOf("waited_ns"), times)},
       {OfWholeRun(
            Summed(kShortest, TimeColumn("shortest", "Shortest",
                                         "Mean over calls of the shortest kernel on any rank"))),
-       TimeByRule(kShortest)},
+       TimeByRule(kShortest, times)},
       {OfWholeRun(Summed(kAlgorithm,
                          RealColumn("algorithm_gbps", "Algorithm GB/s",
                                     "Size / shortest; size is the message, x ranks for AllGather, "
                                     "ReduceScatter, AlltoAll; 10^9 bytes"))),
-       BandwidthByRule(kAlgorithm)},
+       BandwidthByRule(kAlgorithm, times)},
       {OfWholeRun(Summed(
            kBus, RealColumn("bus_gbps", "Bus GB/s",
                             "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
                             "ReduceScatter, AlltoAll, x 1 for others"))),
-       BandwidthByRule(kBus)}};
-  return columns;
+       BandwidthByRule(kBus, times)}};
 }
 
 struct QueueStep {
@@ -157,8 +158,19 @@ ResultTable MakeRanksTable(const RunOverview& overview) {
 }
 
 ResultTable MakeCollectivesTable(const RunOverview& overview) {
-  return TableOf("collectives", "Collectives", CollectiveColumns(),
+  return TableOf("collectives", "Collectives", CollectiveColumns(&CollectiveRow::times),
                  overview.distributed.collectives);
+}
+
+ResultTable MakeCollectivesOfStepsTable(const RunOverview& overview) {
+  ResultTable table =
+      TableOf("collectives", "Collectives", CollectiveColumns(&CollectiveRow::steady),
+              overview.distributed.collectives);
+  for (ResultColumn& column : table.columns) {
+    column.of_whole_run = false;
+    if (!column.help_of_steps.empty()) column.help = column.help_of_steps;
+  }
+  return table;
 }
 
 ResultTable MakeLaunchQueueTable(const RunOverview& overview) {

@@ -41,6 +41,8 @@ ResultTable MakeLaunchQueueTable(const RunOverview& overview);
 // Without rows where fewer than two processes train.
 ResultTable MakeRanksTable(const RunOverview& overview);
 ResultTable MakeCollectivesTable(const RunOverview& overview);  // without rows without NCCL
+// The same of the steps that count, or of a stretch of time, in place of the whole run.
+ResultTable MakeCollectivesOfStepsTable(const RunOverview& overview);
 ResultTable MakeProcessesTable(const RunOverview& overview);
 ResultTable MakeLossesTable(const RunOverview& overview);
 

@@ -10,6 +10,14 @@
 
 namespace batchlight::testing {
 
+// NCCL's domain with the payload of its calls, all of one size, for one process. Of a store: first
+// NcclMessage once, then this for each process, and NcclFinish of what Build returned.
+void NcclMessage(StoreBuilder& build);
+void NcclDomain(StoreBuilder& build, ProcessId process);
+void NcclAllReduce(StoreBuilder& build, ThreadId thread, int64_t call_ns, int64_t start_ns,
+                   int64_t end_ns);
+void NcclFinish(Store& store);
+
 class NcclRanks {
  public:
   explicit NcclRanks(size_t ranks);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/testing/nccl_ranks.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight::testing {
@@ -42,13 +43,19 @@ class Random {
 class Training {
  public:
   explicit Training(const SampleRun& run) : run_(run) {
-    main_ = build_.Thread(build_.Process(4711, "train.py", 0));
+    const ProcessId process = build_.Process(4711, "train.py", 0);
+    main_ = build_.Thread(process);
+    if (run_.all_of_gpu) {
+      NcclMessage(build_);
+      NcclDomain(build_, process);
+    }
     build_.Property("command_line", "python3 train.py --epochs 2");
   }
 
   Store Build() {
     for (size_t step = 0; step < run_.steps; ++step) AddStep(step);
     Store store = build_.Build();
+    if (run_.all_of_gpu) NcclFinish(store);
     store.duration_ns = now_;
     store.session_start_utc_ns = 1'760'000'000'000'000'000;
     if (run_.loss) store.losses.Append({.process = ProcessId{0}, .counter = 1, .value = 12345});
@@ -64,6 +71,7 @@ class Training {
           step == run_.steps / 2 ? 30 * kMs : kMs);
     Range("batch_to_device", kMs / 2);
     Forward(run_.forward_ms * kMs * slow + jitter);
+    if (run_.all_of_gpu) AddGpuWork(12 * kMs * slow + jitter);
     Phase(batchlight::Phase::kBackward, "backward", 12 * kMs * slow + jitter);
     Phase(batchlight::Phase::kOptimizerStep, "SGD.step", 2 * kMs);
     if (run_.hostile_names) Range(kHostile[step % std::size(kHostile)], kMs / 4);
@@ -96,6 +104,26 @@ class Training {
     now_ += length;
   }
 
+  // In the backward that begins now. Its operators differentiate the last ones of the forward.
+  void AddGpuWork(int64_t length) {
+    const int64_t slot = length / 8;
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t begin = now_ + i * slot;
+      build_.Operator(main_, "AddmmBackward0", begin, begin + slot - 1000, sequence_ - i, 1,
+                      OperatorScope::kBackward);
+      build_.Operator(main_, "aten::mm", begin + slot / 4, begin + slot / 2);
+      AddKernel(kKernels[0], begin + slot / 3, slot / 2);
+    }
+    const int64_t call_ns = now_ + 5 * slot;
+    gpu_free_ = std::max(gpu_free_, call_ns + 5000);
+    NcclAllReduce(build_, main_, call_ns, gpu_free_, gpu_free_ + slot);
+    gpu_free_ += slot;
+    build_.Copy(main_, CopyKind::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 1 << 20,
+                call_ns + 6000, gpu_free_, gpu_free_ + slot / 3);
+    gpu_free_ += slot / 3;
+    build_.ApiCall(main_, "cudaStreamSynchronize", now_ + 6 * slot, gpu_free_ + 1000);
+  }
+
   void AddOperators(int64_t start, int64_t length) {
     const auto count = static_cast<int64_t>(run_.operators_per_step);
     const int64_t slot = length / (count + 1);
@@ -105,7 +133,7 @@ class Training {
       const char* name = hostile ? kHostile[i] : kOperators[kind];
       const int64_t begin = start + i * slot;
       const int64_t end = begin + slot / int64_t(kind + 2) + 1;
-      build_.Operator(main_, name, begin, end);
+      build_.Operator(main_, name, begin, end, run_.all_of_gpu ? ++sequence_ : -1);
       if (run_.gpu) AddKernel(kKernels[kind % std::size(kKernels)], begin + 1, slot / 2);
     }
   }
@@ -127,6 +155,7 @@ class Training {
 
   SampleRun run_;
   int64_t gpu_free_ = 0;
+  int64_t sequence_ = 0;  // of the last operator that backward differentiates
   uint64_t blocks_ = 0;
   StoreBuilder build_;
   ThreadId main_;

@@ -15,6 +15,9 @@ struct SampleRun {
   bool hostile_names = true;
   bool loss = true;  // some events were dropped
   bool gpu = false;  // kernels too
+  // With the GPU also a batch that is copied to it, a collective of NCCL, a backward with operators
+  // of its own and a wait for the GPU in each step.
+  bool all_of_gpu = false;
 };
 
 Store MakeSampleRun(const SampleRun& run = {});

@@ -4,6 +4,7 @@
 
 #include "analysis/result/table_columns.h"
 #include "analysis/steps/step_lookup.h"
+#include "analysis/tables/overview_tables.h"
 #include "analysis/tables/registry.h"
 #include "timeline/answers/events_in_range.h"
 #include "timeline/answers/memory_in_range.h"
@@ -15,6 +16,7 @@ struct PartTable {
   std::string_view key;
   StepMeasure measure;       // that the table shows
   std::string_view order{};  // column by whose numbers its rows stand; "": as they are made
+  bool lists_steps = false;  // a row is a step: a part of one has none
 };
 
 // In their order, what the summary begins with first. Without those that list every event or are
@@ -30,8 +32,8 @@ constexpr PartTable kTables[] = {{"phases", StepMeasure::kBreakdowns},
                                  {"collectives", StepMeasure::kDistributed},
                                  {"ranks", StepMeasure::kDistributed},
                                  {"nvtx_ranges", StepMeasure::kNvtx, "total_per_step"},
-                                 {"steps", StepMeasure::kBreakdowns},
-                                 {"gpu_steps", StepMeasure::kGpu},
+                                 {"steps", StepMeasure::kBreakdowns, "", true},
+                                 {"gpu_steps", StepMeasure::kGpu, "", true},
                                  {"roofline", StepMeasure::kRoofline}};
 constexpr size_t kMostRows = 2000;
 
@@ -65,17 +67,24 @@ bool IsOfOtherStep(const RangeTables& range, const std::vector<ResultColumn>& co
 }
 
 // Whether nothing of what a row tells per step lies in these steps: no call, or where these are not
-// told, no time (`mean` of phases).
-bool HasNothingPerStep(const std::vector<ResultColumn>& columns, const std::vector<Cell>& row) {
+// told, no time (`mean` of phases). Of a stretch of time calls that began before are part too.
+bool HasNothingPerStep(const std::vector<ResultColumn>& columns, const std::vector<Cell>& row,
+                       bool whole_steps) {
   bool has_column = false;
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i].key.ends_with("_per_step") && columns[i].key != "mean") continue;
     const bool is_zero = row[i] == Cell{0.0} || row[i] == Cell{int64_t{0}};
-    if (columns[i].key == "calls_per_step") return is_zero;
+    if (whole_steps && columns[i].key == "calls_per_step") return is_zero;
     if (!is_zero) return false;
     has_column = true;
   }
   return has_column;
+}
+
+// Median, percentiles and the sum of steps say of one step what its mean does.
+bool IsOverSteps(const ResultColumn& column) {
+  return column.key == "median" || column.key == "p5" || column.key == "p95" ||
+         column.key == "total";
 }
 
 // Leaves what is of the steps of the range: no column of the whole run, no other step's row, none
@@ -83,10 +92,13 @@ bool HasNothingPerStep(const std::vector<ResultColumn>& columns, const std::vect
 void KeepWhatIsOfSteps(const RangeTables& range, ResultTable& table) {
   std::vector<size_t> kept;
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (!table.columns[i].of_whole_run) kept.push_back(i);
+    const ResultColumn& column = table.columns[i];
+    if (column.of_whole_run || (!range.whole_steps && IsOverSteps(column))) continue;
+    kept.push_back(i);
   }
   std::erase_if(table.rows, [&](const std::vector<Cell>& row) {
-    return HasNothingPerStep(table.columns, row) || IsOfOtherStep(range, table.columns, row);
+    return HasNothingPerStep(table.columns, row, range.whole_steps) ||
+           IsOfOtherStep(range, table.columns, row);
   });
   KeepColumns(kept, &table);
 }
@@ -151,10 +163,29 @@ std::string StepsText(const std::vector<TouchedSteps>& processes) {
   return text;
 }
 
-StepMeasures MeasuresFor(const RangeRequest& request) {
+// Whether a range has a table at all.
+bool Has(const RangeTables& range, const PartTable& table) {
+  return range.whole_steps || !table.lists_steps;
+}
+
+ResultTable MakeTable(std::string_view key, const RunOverview& overview) {
+  if (key == "collectives") return MakeCollectivesOfStepsTable(overview);
+  return FindOverviewTable(key)->make(overview);
+}
+
+// What the tables of a stretch of time are of.
+std::string NoteOfTime(const RangeTables& range, bool has_tables) {
+  if (!has_tables) return "no steps are known here: only the events themselves are summed";
+  const std::string where =
+      range.processes.empty() ? "outside of all steps" : "in " + StepsText(range.processes);
+  return "of exactly this time, " + where + ", as if it were one step";
+}
+
+StepMeasures MeasuresFor(const RangeRequest& request, const RangeTables& range) {
   StepMeasures measures;
   for (const PartTable& table : kTables) {
-    if (IsWanted(request, table.key)) measures.set(static_cast<size_t>(table.measure));
+    if (IsWanted(request, table.key) && Has(range, table))
+      measures.set(static_cast<size_t>(table.measure));
   }
   if (measures[static_cast<size_t>(StepMeasure::kDistributed)]) {
     measures.set(static_cast<size_t>(StepMeasure::kGpu));
@@ -173,23 +204,25 @@ void RangeTableMaker::AddMemory(RangeTables& result) {
   if (!table.rows.empty()) result.tables.push_back(std::move(table));
 }
 
-void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, StepOptions steps,
+void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, const StepOptions& steps,
                                        RangeTables& result) {
-  const StepMeasures measures = MeasuresFor(request);
+  const StepMeasures measures = MeasuresFor(request, result);
   if (measures.none()) return;
   const std::lock_guard lock(mutex_);
-  measurer_.Measure(steps, measures, overview_);
-  JudgeByAll(timeline_.steps(), overview_.steps);
-  for (const auto& [key, measure, order] : kTables) {
-    if (!IsWanted(request, key)) continue;
-    const TableEntry* entry = FindOverviewTable(key);
-    if (entry == nullptr) continue;
-    ResultTable table = entry->make(overview_);
+  if (result.whole_steps) {
+    measurer_.Measure(steps, measures, overview_);
+    JudgeByAll(timeline_.steps(), overview_.steps);
+  } else {
+    measurer_.MeasureWithin(steps, {result.from_ns, result.to_ns}, measures, overview_);
+  }
+  for (const PartTable& part : kTables) {
+    if (!IsWanted(request, part.key) || !Has(result, part)) continue;
+    ResultTable table = MakeTable(part.key, overview_);
     KeepWhatIsOfSteps(result, table);
-    OrderBy(order, table);
+    OrderBy(part.order, table);
     if (table.rows.empty()) continue;
     if (table.rows.size() > kMostRows && !request.all_rows) {
-      result.cut[key] = table.rows.size();
+      result.cut[part.key] = table.rows.size();
       table.rows.resize(kMostRows);
     }
     result.tables.push_back(std::move(table));
@@ -234,7 +267,10 @@ StepOptions RangeTableMaker::StepsOf(const RangeRequest& request, RangeTables& r
         result.whole_steps && (request.by_steps || (steps[first].start_ns == result.from_ns &&
                                                     steps[end].end_ns == result.to_ns));
   }
-  if (result.processes.empty()) return options;
+  if (result.processes.empty()) {
+    result.whole_steps = false;
+    return options;
+  }
   result.first_step = result.processes.front().first_step;
   result.last_step = result.processes.front().last_step;
   return options;
@@ -266,27 +302,36 @@ std::string RangeTableMaker::NotCounted(const StepOptions& steps) const {
   return text;
 }
 
+// The processes of which a stretch of time is a step: those with steps that ran meanwhile.
+StepOptions RangeTableMaker::ProcessesWithin(const RangeTables& range) const {
+  const ProcessesTable& all = timeline_.store().processes;
+  StepOptions options = steps_;
+  for (const ProcessSteps& process : timeline_.steps().processes) {
+    const size_t row = process.process.row();  // files may not know when it began and ended
+    const int64_t start_ns = std::min(all.start_ns[row], process.steps.front().start_ns);
+    const int64_t end_ns = std::max(all.end_ns[row], process.steps.back().end_ns);
+    if (start_ns >= range.to_ns || end_ns <= range.from_ns) continue;
+    options.parts.push_back({.process = process.process});
+  }
+  return options;
+}
+
 RangeTables RangeTableMaker::Make(const RangeRequest& request) {
   RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
   StepOptions steps = StepsOf(request, result);
-  if (result.processes.empty()) {
-    result.whole_steps = false;
-    if (request.by_steps) {
-      result.problem = "there are no such steps";
-      return result;
-    }
-    result.notes.push_back("no step lies here: only the events themselves are summed");
-    AddTablesOfTime(request, result);
+  if (request.by_steps && result.processes.empty()) {
+    result.problem = "there are no such steps";
     return result;
   }
-  if (!result.whole_steps) {
-    result.notes.push_back("tables of " + StepsText(result.processes) +
-                           ", which it touches; events by name and memory of exactly this time");
+  if (result.whole_steps) {
+    if (std::string apart = NotCounted(steps); !apart.empty()) {
+      result.notes.push_back("not counted but in the table of steps: " + std::move(apart));
+    }
+  } else {
+    steps = ProcessesWithin(result);
+    result.notes.push_back(NoteOfTime(result, !steps.parts.empty()));
   }
-  if (std::string apart = NotCounted(steps); !apart.empty()) {
-    result.notes.push_back("not counted but in the table of steps: " + std::move(apart));
-  }
-  AddTablesOfSteps(request, std::move(steps), result);
+  if (!steps.parts.empty()) AddTablesOfSteps(request, steps, result);
   AddTablesOfTime(request, result);
   return result;
 }

@@ -41,10 +41,10 @@ struct RangeTables {
   std::string problem;  // the request's, or ""
   int64_t from_ns = 0;
   int64_t to_ns = 0;
-  bool whole_steps = false;  // the tables are of these steps
+  bool whole_steps = false;  // the tables are of these steps; else of the time, as of one step
   int64_t first_step = 0;
   int64_t last_step = 0;
-  std::vector<TouchedSteps> processes;  // of which the tables are, by rank
+  std::vector<TouchedSteps> processes;  // by rank, those whose steps it touches
   std::vector<std::string> notes;
   std::vector<ResultTable> tables;
   std::map<std::string_view, size_t> cut;  // by key, how many rows a table has that lacks some
@@ -58,16 +58,18 @@ class RangeTableMaker {
   RangeTableMaker(const Timeline& timeline, StepOptions steps)
       : timeline_(timeline), steps_(std::move(steps)), measurer_(timeline.store()) {}
 
-  // First what is of exactly this time, the events by name (`events`) and GPU memory (`memory`),
-  // then the tables of the steps that it touches: of each process (rank) its own. Steps that are
-  // asked for by number are those of one process, and of others the ones in their places.
+  // The tables of whole steps where the request is for such, of each process (rank) its own: steps
+  // that are asked for by number are those of one process, and of others the ones in their places.
+  // Else tables of exactly this time, which is taken as one step of each process. Last the events
+  // by name (`events`) and GPU memory (`memory`), which are of the time in any case.
   RangeTables Make(const RangeRequest& request);
 
  private:
   void AddMemory(RangeTables& result);
   void AddTablesOfTime(const RangeRequest& request, RangeTables& result);
-  void AddTablesOfSteps(const RangeRequest& request, StepOptions steps, RangeTables& result);
+  void AddTablesOfSteps(const RangeRequest& request, const StepOptions& steps, RangeTables& result);
   StepOptions StepsOf(const RangeRequest& request, RangeTables& result) const;
+  StepOptions ProcessesWithin(const RangeTables& range) const;
   std::string NotCounted(const StepOptions& steps) const;
 
   const Timeline& timeline_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/result/result_column.h"
+#include "analysis/result/table_columns.h"
 #include "analysis/tables/registry.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
@@ -419,27 +421,32 @@ void ExpectStepsOfEachRank(uint32_t first_pid, uint32_t second_pid) {
   const auto timeline = BuildTimeline(store);
   ASSERT_EQ(timeline->steps().processes.size(), 2u);
   RangeTableMaker maker(*timeline, {});
-  const auto touched = [&](int64_t from_ns, int64_t to_ns) {
+  // The operator of one rank for the whole time, of two the half.
+  const auto touched = [&](int64_t from_ns, int64_t to_ns, const char* name) {
     const RangeTables made =
         maker.Make({.from_ns = from_ns, .to_ns = to_ns, .keys = {"steps", "operators"}});
+    EXPECT_EQ(made.tables.size(), 1u);
+    const ResultTable& operators = made.tables.at(0);
+    EXPECT_EQ(operators.rows.at(0).at(0), Cell{std::string(name)});
+    const Cell& self = operators.rows[0][ColumnWithKey(operators, "self_per_step")];
+    EXPECT_EQ(self, NanosecondsCell(double(to_ns - from_ns) / 2));
     std::vector<std::pair<int32_t, int64_t>> steps;
-    for (const std::vector<Cell>& row : made.tables[1].rows) {
-      steps.emplace_back(int32_t(std::get<int64_t>(row[0])), std::get<int64_t>(row[2]));
+    for (const TouchedSteps& of : made.processes) {
+      EXPECT_EQ(of.first_step, of.last_step);
+      steps.emplace_back(of.rank, of.first_step);
     }
-    const std::string operators = TextOf(made.tables[0]);
-    EXPECT_NE(operators.find("aten::fifth"), std::string::npos) << operators;
     return steps;
   };
   using Steps = std::vector<std::pair<int32_t, int64_t>>;
-  EXPECT_EQ(touched(6'100'000, 6'200'000), (Steps{{0, 6}, {1, 5}}));
-  EXPECT_EQ(touched(5'600'000, 5'700'000), (Steps{{0, 5}, {1, 5}}));
+  EXPECT_EQ(touched(6'100'000, 6'200'000, "aten::mm"), (Steps{{0, 6}, {1, 5}}));
+  EXPECT_EQ(touched(5'600'000, 5'700'000, "aten::fifth"), (Steps{{0, 5}, {1, 5}}));
   // Of the last half step only the second rank has one.
   const RangeTables late =
       maker.Make({.from_ns = 10'100'000, .to_ns = 10'200'000, .keys = {"steps"}});
   ASSERT_EQ(late.processes.size(), 1u);
   EXPECT_EQ(late.processes[0].rank, 1);
   EXPECT_EQ(late.first_step, 9);
-  EXPECT_EQ(touched(6'100'000, 6'200'000), (Steps{{0, 6}, {1, 5}}));
+  EXPECT_EQ(touched(6'100'000, 6'200'000, "aten::mm"), (Steps{{0, 6}, {1, 5}}));
 }
 
 TEST(RangeTables, TakeTheStepsOfEachRank) { ExpectStepsOfEachRank(100, 101); }
