@@ -118,21 +118,35 @@ void Measure(const std::string& what, Work&& work) {
   std::printf("%-46s %9.1f ms CPU %9.1f ms\n", what.c_str(), Median(cpu_ms), Median(wall_ms));
 }
 
-int Main(const Store& store) {
-  std::unique_ptr<Timeline> timeline;
-  Measure("index with steps, phases, gaps, memory", [&] { timeline = BuildTimeline(store); });
-  const int64_t first_ns = timeline->events().run_start_ns();
-  const int64_t all_ns = timeline->events().run_end_ns() - first_ns;
-  const RangeRequest tenth{.from_ns = first_ns + all_ns * 45 / 100,
-                           .to_ns = first_ns + all_ns * 55 / 100};
+// `tenth`: of the time.
+void MeasureRanges(const Timeline& timeline, const RangeRequest& tenth) {
+  if (const ProcessSteps* loop = timeline.steps().Main()) {
+    const std::vector<Step>& steps = loop->steps;
+    const RangeRequest of_steps{.by_steps = true,
+                                .first_step = steps[steps.size() * 45 / 100].number,
+                                .last_step = steps[steps.size() * 55 / 100].number};
+    RangeTableMaker tables(timeline, {});
+    Measure("all range tables of a tenth of the steps, first", [&] {
+      RangeTableMaker first(timeline, {});
+      first.Make(of_steps);
+    });
+    tables.Make(of_steps);
+    Measure("all range tables of a tenth of the steps, again", [&] { tables.Make(of_steps); });
+    for (const char* key :
+         {"phases", "operators", "modules", "kernels", "collectives", "nvtx_ranges", "roofline"}) {
+      RangeRequest one = of_steps;
+      one.keys = {key};
+      Measure(std::string("    first, ") + key, [&] { RangeTableMaker(timeline, {}).Make(one); });
+    }
+  }
   {
-    RangeTableMaker tables(*timeline, {});
-    Measure("all range tables of a tenth, the first time", [&] {
-      RangeTableMaker first(*timeline, {});
+    RangeTableMaker tables(timeline, {});
+    Measure("all range tables of a tenth of the time, first", [&] {
+      RangeTableMaker first(timeline, {});
       first.Make(tenth);
     });
     tables.Make(tenth);  // also where there is one round only
-    Measure("all range tables of a tenth, again", [&] { tables.Make(tenth); });
+    Measure("all range tables of a tenth of the time, again", [&] { tables.Make(tenth); });
     for (const char* key : {"events", "phases", "operators", "modules", "kernels", "collectives",
                             "nvtx_ranges", "roofline"}) {
       RangeRequest one = tenth;
@@ -140,6 +154,16 @@ int Main(const Store& store) {
       Measure(std::string("    ") + key, [&] { tables.Make(one); });
     }
   }
+}
+
+int Main(const Store& store) {
+  std::unique_ptr<Timeline> timeline;
+  Measure("index with steps, phases, gaps, memory", [&] { timeline = BuildTimeline(store); });
+  const int64_t first_ns = timeline->events().run_start_ns();
+  const int64_t all_ns = timeline->events().run_end_ns() - first_ns;
+  const RangeRequest tenth{.from_ns = first_ns + all_ns * 45 / 100,
+                           .to_ns = first_ns + all_ns * 55 / 100};
+  MeasureRanges(*timeline, tenth);
   Measure("index, without what analyses find",
           [&] { timeline = BuildTimeline(store, {.derived = false}); });
   uint64_t events = 0;

@@ -60,8 +60,10 @@ void Run::Prepare() const {
   if (growing_ || run == nullptr || EventRowsOf(run->store()) > source_.most_prepared_rows) return;
   const ProcessSteps* steps = run->timeline().steps().Main();
   if (steps == nullptr) return;
-  const int64_t step = steps->steps.front().number;
-  run->range_tables().Make({.by_steps = true, .first_step = step, .last_step = step});
+  const Step& step = steps->steps.front();
+  run->range_tables().Make({.by_steps = true, .first_step = step.number, .last_step = step.number});
+  // A selected time needs what steps do not.
+  run->range_tables().Make({.from_ns = step.start_ns, .to_ns = step.start_ns + 1});
 }
 
 void Run::Publish(std::shared_ptr<const Store> store, bool complete) {
