@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "store/store.h"
 
@@ -35,17 +36,20 @@ struct LookTimes {
 inline LookTimes TimesOfLooks(const PythonSamplesTable& samples, size_t row, int64_t ns) {
   const int64_t all_ns = samples.end_ns[row] - samples.start_ns[row];
   if (all_ns <= 0 || ns <= 0) return {};
-  const auto part = [&](int64_t of_all_ns, int64_t most_ns) {
-    const double share = std::clamp(double(of_all_ns) / double(all_ns), 0.0, 1.0);
-    return std::min(most_ns, static_cast<int64_t>(share * double(ns)));
+  // Sums are rounded, not parts: what is nothing of the whole is nothing of a part of it.
+  int64_t sum_ns = 0, told_ns = 0;
+  const auto part = [&](int64_t of_all_ns) {
+    sum_ns = std::min(all_ns, sum_ns + std::max<int64_t>(0, of_all_ns));
+    const auto until_ns =
+        sum_ns == all_ns ? ns : static_cast<int64_t>(double(sum_ns) / double(all_ns) * double(ns));
+    return until_ns - std::exchange(told_ns, until_ns);
   };
   LookTimes times;
-  times.ran_ns = part(samples.cpu_ns[row], ns);
-  times.ready_ns = part(samples.ready_ns[row], ns - times.ran_ns);
-  const int64_t left_ns = ns - times.ran_ns - times.ready_ns;
+  times.ran_ns = part(samples.cpu_ns[row]);
+  times.ready_ns = part(samples.ready_ns[row]);
   const bool waits = samples.gil[row] == GilState::kWaits;
-  times.gil_ns = waits ? left_ns : part(samples.gil_ns[row], left_ns);
-  times.waited_ns = left_ns - times.gil_ns;
+  times.gil_ns = part(waits ? all_ns : samples.gil_ns[row]);
+  times.waited_ns = part(all_ns);
   return times;
 }
 inline LookTimes TimesOfLooks(const PythonSamplesTable& samples, size_t row) {

@@ -40,5 +40,16 @@ TEST(LookTimes, PartsAddUpToTheTime) {
   EXPECT_EQ(TimesOfLooks(Record(40, 130, GilState::kWaits), 0, 0), LookTimes{});
 }
 
+// A nanosecond that rounding leaves is no sleep.
+TEST(LookTimes, WhatDidNotHappenIsNoPartOfAnyStretch) {
+  for (int64_t ns = 1; ns <= 100; ++ns) {
+    const LookTimes slept_never = TimesOfLooks(Record(33, 67, GilState::kUnknown), 0, ns);
+    EXPECT_EQ(slept_never.waited_ns, 0) << ns;
+    EXPECT_EQ(slept_never.ns(), ns);
+    const LookTimes slept = TimesOfLooks(Record(0, 0, GilState::kUnknown), 0, ns);
+    EXPECT_EQ(slept, (LookTimes{.waited_ns = ns}));
+  }
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -110,13 +110,13 @@ class FieldWriter {
 
 // What the thread did in a sampled call, as far as looks tell. Where these do not tell when it had
 // no processor, that is in `waited`.
-json DidJson(const Store& store, const LookTimes& times) {
+json DidJson(const LookTimes& times, bool knows_ready) {
   if (times.ns() == 0) return nullptr;
   return {{"ran", times.ran_ns},
           {"ready", times.ready_ns},
           {"gil", times.gil_ns},
           {"waited", times.waited_ns},
-          {"knows_ready", KnowsReady(store.python_samples)}};
+          {"knows_ready", knows_ready}};
 }
 
 // How well a sampled call is known, and what the thread did in it; null: it is none, or nobody
@@ -124,14 +124,15 @@ json DidJson(const Store& store, const LookTimes& times) {
 void AddSampled(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& out) {
   out["sampled"] = out["did"] = nullptr;
   if (place.track == kNoRef || !IsSampled(timeline.tracks()[place.track].kind)) return;
-  const SampledCall call = SampledCalls(timeline).Of(place, ref);
+  const SampledCalls calls(timeline);
+  const SampledCall call = calls.Of(place, ref);
   if (call.looks == 0) return;
   out["sampled"] = {{"looks", call.looks},
                     {"apart", call.apart_ns},
                     {"line", call.line},
                     {"line_ns", call.line_ns},
                     {"steps", call.steps}};
-  out["did"] = DidJson(timeline.store(), call.times);
+  out["did"] = DidJson(call.times, calls.know_ready());
 }
 
 json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {

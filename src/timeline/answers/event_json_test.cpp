@@ -83,16 +83,52 @@ TEST(EventDetails, ACallThatIsKeptFromRunningDoesNotSleep) {
                      [](const Track& one) { return one.kind == TrackKind::kPython; });
     return EventDetails(*timeline, links, track->rows[0].refs()[0])["did"];
   };
-  EXPECT_EQ(did(30), nlohmann::json({{"ran", 18333333},
+  EXPECT_EQ(did(30), nlohmann::json({{"ran", 18333000},
                                      {"ready", 27500000},
                                      {"gil", 40 * kMs},
-                                     {"waited", 9166667},
+                                     {"waited", 9167000},
                                      {"knows_ready", true}}));
-  EXPECT_EQ(did(0), nlohmann::json({{"ran", 18333333},
+  EXPECT_EQ(did(0), nlohmann::json({{"ran", 18333000},
                                     {"ready", 0},
                                     {"gil", 40 * kMs},
-                                    {"waited", 36666667},
+                                    {"waited", 36667000},
                                     {"knows_ready", false}}));
+}
+
+// What one look saw is drawn up to the middle to the next one, which tells of the time before it.
+TEST(EventDetails, WhatAThreadDidAddsUpToTheCall) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  Store& store = build.store();
+  for (const char* function : {"busy", "nap"}) {
+    store.python_stacks.Append({.frame = PythonFrameId::At(store.python_frames.size())});
+    store.python_frames.Append({.file = store.strings.Intern("train.py"),
+                                .function = store.strings.Intern(function),
+                                .first_line = 7,
+                                .line = 8});
+  }
+  for (int64_t look = 0; look < 3; ++look) {
+    const bool naps = look == 1;
+    store.python_samples.Append({.start_ns = look * 10 * kMs,
+                                 .end_ns = (look + 1) * 10 * kMs,
+                                 .thread = main,
+                                 .python_stack = PythonStackId::At(naps ? 1 : 0),
+                                 .samples = 1,
+                                 .cpu_ns = naps ? 0 : 10 * kMs});
+  }
+  const Store built = build.Build();
+  const auto timeline = BuildTimeline(built);
+  const Links links(*timeline);
+  const auto track = std::find_if(timeline->tracks().begin(), timeline->tracks().end(),
+                                  [](const Track& one) { return one.kind == TrackKind::kPython; });
+  ASSERT_EQ(track->rows[0].refs().size(), 3u);
+  const nlohmann::json nap = EventDetails(*timeline, links, track->rows[0].refs()[1]);
+  EXPECT_EQ(nap["to"].get<int64_t>() - nap["from"].get<int64_t>(), 10 * kMs);
+  EXPECT_EQ(nap["did"], nlohmann::json({{"ran", 5 * kMs},
+                                        {"ready", 0},
+                                        {"gil", 0},
+                                        {"waited", 5 * kMs},
+                                        {"knows_ready", false}}));
 }
 
 // That launched what ended it, whatever other threads did.

@@ -55,6 +55,21 @@ size_t FirstFrom(const std::vector<int64_t>& start_ns, size_t begin, size_t end,
   return static_cast<size_t>(std::lower_bound(at(begin), at(end), time_ns) - start_ns.begin());
 }
 
+// Rounded so that the parts add up to the whole, and what did not happen stays nothing.
+LookTimes InUs(const LookTimes& times) {
+  int64_t ns = 0, told_ns = 0;
+  const auto part = [&](int64_t part_ns) {
+    ns += part_ns;
+    const int64_t us_ns = part_ns == 0 ? 0 : ns / kUsNs * kUsNs - told_ns;
+    told_ns += us_ns;
+    return us_ns;
+  };
+  return {.ran_ns = part(times.ran_ns),
+          .ready_ns = part(times.ready_ns),
+          .gil_ns = part(times.gil_ns),
+          .waited_ns = part(times.waited_ns)};
+}
+
 // What the looks at a call add up to.
 class Sums {
  public:
@@ -78,6 +93,7 @@ class Sums {
 
   SampledCall Take() {
     if (call_.looks == 0) return call_;
+    call_.times = InUs(call_.times);
     call_.apart_ns = all_ns_ / int64_t(call_.looks) / kUsNs * kUsNs;
     constexpr int64_t kSteps = 2;  // one before the first that is known, one after the last
     const int64_t step_ns = steps_ == nullptr ? 0 : steps_->duration.median;
@@ -148,6 +164,8 @@ void TakePython(const Store& store, const std::vector<uint32_t>& depths, const W
   for (; row < end && samples.start_ns[row] < wanted.to_ns; ++row) {
     // The looks of a record are at its end and before it.
     const int64_t start_ns = samples.start_ns[row], end_ns = samples.end_ns[row];
+    // A look tells of the time before it, whichever function it finds.
+    sums.Did(TimesOfLooks(samples, row, sums.InsideNs({.from_ns = start_ns, .to_ns = end_ns})));
     const uint32_t count = std::max(1u, samples.samples[row]);
     const int64_t apart_ns = (end_ns - start_ns) / count;
     if (start_ns + apart_ns > wanted.to_ns) continue;
@@ -156,7 +174,6 @@ void TakePython(const Store& store, const std::vector<uint32_t>& depths, const W
     if (frame.IsNone()) continue;
     const Looks looks{start_ns + apart_ns, apart_ns, samples.samples[row], start_ns, end_ns};
     sums.Take(looks, store.python_frames.line[frame.row()]);
-    sums.Did(TimesOfLooks(samples, row, sums.InsideNs(looks)));
     if (store.Text(store.python_frames.function[frame.row()]) == kModule) sums.HoldsLoop();
   }
 }
@@ -181,7 +198,8 @@ void TakeNative(const Store& store, const std::vector<uint32_t>& depths, const W
 SampledCalls::SampledCalls(const Timeline& timeline)
     : timeline_(timeline),
       python_depth_(DepthsOf(timeline.store().python_stacks)),
-      native_depth_(DepthsOf(timeline.store().native_stacks)) {}
+      native_depth_(DepthsOf(timeline.store().native_stacks)),
+      know_ready_(KnowsReady(timeline.store().python_samples)) {}
 
 SampledCall SampledCalls::Of(const EventPlace& place, uint32_t ref) const {
   const Track& track = timeline_.tracks()[place.track];

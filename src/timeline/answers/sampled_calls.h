@@ -20,7 +20,9 @@ struct SampledCall {
   // itself always does. (The first step begins where something was recorded, and a call of it
   // before.)
   uint32_t steps = 0;
-  LookTimes times;  // of Python: what the thread did in it, as far as looks tell
+  // Of Python: what the thread did in it. Before and after the looks that saw it, up to the middle
+  // to the next ones, these tell; what is less than it was in nobody looked at.
+  LookTimes times;
 };
 
 // Whether events of this kind of track are what samples found.
@@ -35,12 +37,15 @@ class SampledCalls {
 
   // `place` is the event's.
   SampledCall Of(const EventPlace& place, uint32_t ref) const;
+  // Whether it is known when threads had no processor; else that is in times.waited_ns.
+  bool know_ready() const { return know_ready_; }
 
  private:
   const Timeline& timeline_;
   // How many frames are on each stack.
   std::vector<uint32_t> python_depth_;
   std::vector<uint32_t> native_depth_;
+  bool know_ready_;
 };
 
 }  // namespace batchlight::timeline

@@ -7,6 +7,7 @@ import {startInStep, stepTitle} from "../data/steps";
 import {moment} from "../draw/ruler";
 import type {Meanwhile} from "./meanwhile";
 import {meanwhileOf} from "./meanwhile";
+import {didRows, sampledRows} from "./sampled_rows";
 import {inFile, isPart} from "../state/held";
 import type {Model, Reading, RunView} from "../state/model";
 import {placeOf, readingText, runLetter} from "../state/places";
@@ -237,34 +238,8 @@ function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
   return stepTitle(run, ref, name) ?? (name || title);
 }
 
-// How well a call is known that samples found.
-// What the thread did meanwhile. What did not happen is left out.
-function didRows({did}: EventAnswer): [string, string][] {
-  if (!did) return [];
-  const rows: [string, number][] = [
-    ["ran", did.ran],
-    ["waited for a processor", did.ready],
-    ["waited for Python's lock", did.gil],
-    [did.knows_ready ? "slept or waited" : "slept, waited, or had no processor", did.waited],
-  ];
-  return rows.filter(([, ns]) => ns > 0).map(([label, ns]) => [label, time(ns)]);
-}
-
-function sampledRows({sampled}: EventAnswer): [string, string][] {
-  if (!sampled) return [];
-  const {looks, apart, line, line_ns, steps} = sampled;
-  const rows: [string, string][] = [
-    ["looks that saw it", count(looks)],
-    ["from look to look", `${time(apart)}; it begins and ends between two`]
-  ];
-  if (line > 0) rows.push(["mostly in line", `${line}, with what it calls there ${time(line_ns)}`]);
-  if (steps > 1)
-    rows.push([
-      "calls",
-      `looks saw it in ${
-        count(steps)} steps: one call through all of them, or several between which nobody looked`
-    ]);
-  return rows;
+function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
+  return stepTitle(run, ref, name) ?? (name || title);
 }
 
 function fieldText({text, value, unit}: EventField): string {
