@@ -66,7 +66,7 @@ class Page:
                 refs.append(zigzag(ref - before - 1))
                 names.append(zigzag(name - name_before))
                 time, before, name_before = start + length, ref, name
-        out = struct.pack('<4I', 0x45544c42, 2, len(heads), count) + b''.join(heads)
+        out = struct.pack('<4I', 0x45544c42, 3, len(heads), count) + b''.join(heads)
         for column in (starts, lengths, refs, names):
             packed = leb(column)
             out += struct.pack('<I', len(packed)) + packed
@@ -74,7 +74,7 @@ class Page:
         out += struct.pack('<I', len(counter))
         for (track, row), samples in counter.items():
             out += struct.pack('<3I', track, row, len(samples)) + array.array('d', [x for pair in samples for x in pair]).tobytes()
-        out += struct.pack('<7I', *[0] * 7)  # no sampled calls, six columns
+        out += struct.pack('<17I', *[0] * 17)  # no sampled calls, ten columns; no waits, three; no long names
         return out, count
 
 

@@ -3,10 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "report/text/kernel_text.h"
+#include "timeline/answers/event_bytes.h"
 
 namespace batchlight {
-
-constexpr size_t kMostNameBytes = 300;
 
 nlohmann::json TimelineNames(const timeline::Names& names, const std::vector<uint32_t>& ids) {
   nlohmann::json texts = nlohmann::json::array();
@@ -15,9 +14,9 @@ nlohmann::json TimelineNames(const timeline::Names& names, const std::vector<uin
     const std::string_view text = names.Text(ids[place]);
     if (names.IsKernel(ids[place])) {
       std::string label = KernelLabel(text);
-      if (label != text) labels[std::to_string(place)] = label.substr(0, kMostNameBytes);
+      if (label != text) labels[std::to_string(place)] = label.substr(0, timeline::kShownNameBytes);
     }
-    texts.push_back(std::string(text.substr(0, kMostNameBytes)));
+    texts.push_back(std::string(text.substr(0, timeline::kShownNameBytes)));
   }
   return {{"names", std::move(texts)}, {"labels", std::move(labels)}};
 }

@@ -4,12 +4,13 @@
 
 #include "timeline/answers/put_bytes.h"
 #include "timeline/answers/sampled_calls.h"
+#include "timeline/answers/waited_for.h"
 
 namespace batchlight::timeline {
 namespace {
 
 constexpr uint32_t kEventsMagic = 0x45544c42;  // "BLTE"
-constexpr uint32_t kEventsVersion = 2;
+constexpr uint32_t kEventsVersion = 3;
 
 void PutVarint(std::string& bytes, uint64_t value) {
   for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
@@ -49,10 +50,14 @@ class Encoder {
     Put(out.bytes, counters_);
     out.bytes += samples_;
     Put(out.bytes, sampled_);
+    Put(out.bytes, uint32_t{calls_.know_ready()});
     for (const std::string& column : sampled_columns_) PutColumn(out.bytes, column);
+    Put(out.bytes, waits_);
+    for (const std::string& column : wait_columns_) PutColumn(out.bytes, column);
     for (uint32_t name = 0; name < known_.size(); ++name) {
       if (known_[name]) out.names.push_back(name);
     }
+    PutLongNames(out);
     return out;
   }
 
@@ -60,6 +65,22 @@ class Encoder {
   static void PutColumn(std::string& bytes, const std::string& column) {
     Put(bytes, static_cast<uint32_t>(column.size()));
     bytes += column;
+  }
+
+  // The whole of those of which the page is told the beginning.
+  void PutLongNames(EventBytes& out) const {
+    std::string texts;
+    uint32_t count = 0;
+    for (const uint32_t name : out.names) {
+      const std::string_view text = timeline_.names().Text(name);
+      if (text.size() <= kShownNameBytes) continue;
+      ++count;
+      Put(texts, name);
+      Put(texts, static_cast<uint32_t>(text.size()));
+      texts += text;
+    }
+    Put(out.bytes, count);
+    out.bytes += texts;
   }
 
   void AddTrack(uint32_t id) {
@@ -92,6 +113,7 @@ class Encoder {
       if (events.IsOpen(ref)) open_.push_back(events_);
       if (name < known_.size()) known_[name] = true;
       if (IsSampled(timeline_.tracks()[track].kind)) AddSampled({track, row_number}, ref);
+      AddWait(ref);
       time_ns = end_ns;
       ref_before = ref;
       name_before = name;
@@ -102,15 +124,32 @@ class Encoder {
   void AddSampled(const EventPlace& place, uint32_t ref) {
     const SampledCall call = calls_.Of(place, ref);
     if (call.looks == 0) return;
-    constexpr int64_t kUsNs = 1000;
     ++sampled_;
     PutVarint(sampled_columns_[0], ZigZag(int64_t{ref} - sampled_before_ - 1));
     PutVarint(sampled_columns_[1], call.looks);
-    PutVarint(sampled_columns_[2], static_cast<uint64_t>(call.apart_ns / kUsNs));
+    PutUs(sampled_columns_[2], call.apart_ns);
     PutVarint(sampled_columns_[3], call.line);
-    PutVarint(sampled_columns_[4], static_cast<uint64_t>(call.line_ns / kUsNs));
+    PutUs(sampled_columns_[4], call.line_ns);
     PutVarint(sampled_columns_[5], call.steps);
+    PutUs(sampled_columns_[6], call.times.ran_ns);
+    PutUs(sampled_columns_[7], call.times.ready_ns);
+    PutUs(sampled_columns_[8], call.times.gil_ns);
+    PutUs(sampled_columns_[9], call.times.waited_ns);
     sampled_before_ = ref;
+  }
+  static void PutUs(std::string& column, int64_t ns) {
+    constexpr int64_t kUsNs = 1000;
+    PutVarint(column, static_cast<uint64_t>(ns / kUsNs));
+  }
+
+  void AddWait(uint32_t ref) {
+    const auto tracks = TracksWaitedFor(timeline_, ref);
+    if (!tracks) return;
+    ++waits_;
+    PutVarint(wait_columns_[0], ZigZag(int64_t{ref} - waits_before_ - 1));
+    PutVarint(wait_columns_[1], tracks->size());
+    for (const uint32_t track : *tracks) PutVarint(wait_columns_[2], track);
+    waits_before_ = ref;
   }
 
   void AddCounter(uint32_t track, uint32_t row_number, const CounterRow& row) {
@@ -141,7 +180,10 @@ class Encoder {
   std::string samples_;
   uint32_t sampled_ = 0;
   int64_t sampled_before_ = -1;
-  std::string sampled_columns_[6];
+  std::string sampled_columns_[10];
+  uint32_t waits_ = 0;
+  int64_t waits_before_ = -1;
+  std::string wait_columns_[3];
 };
 
 // So many steps that count, with the longest in their middle where it is unusually long; else from

@@ -2,6 +2,7 @@
 // (docs/design/0016-timeline.md, "The static page").
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct Stretch {
 
 // How many events touch it.
 uint64_t CountEvents(const Timeline& timeline, const Stretch& stretch);
+
+// Of a name, in what is drawn. Longer ones stand in the bytes as a whole, where they are searched.
+inline constexpr size_t kShownNameBytes = 300;
 
 struct EventBytes {
   std::string bytes;            // not compressed

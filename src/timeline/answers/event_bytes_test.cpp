@@ -20,7 +20,7 @@ class Decoder {
 
   std::string Text() {
     EXPECT_EQ(Take(), 0x45544c42u);
-    EXPECT_EQ(Take(), 2u);
+    EXPECT_EQ(Take(), 3u);
     const uint32_t rows = Take();
     const uint32_t events = Take();
     const size_t heads = at_;
@@ -31,7 +31,17 @@ class Decoder {
     for (uint32_t left = Take(); left > 0; --left) open.at(Take()) = true;
     EXPECT_EQ(Take(), 0u);  // counters
     EXPECT_EQ(Take(), 0u);  // sampled calls
-    for (int i = 0; i < 6; ++i) EXPECT_EQ(Take(), 0u);
+    EXPECT_EQ(Take(), 0u);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(Take(), 0u);
+    EXPECT_EQ(Take(), 0u);  // idle times
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(Take(), 0u);
+    std::string long_names;
+    for (uint32_t left = Take(); left > 0; --left) {
+      long_names += "name " + std::to_string(Take());
+      const uint32_t length = Take();
+      long_names += " " + bytes_.substr(at_, length) + "\n";
+      at_ += length;
+    }
     EXPECT_EQ(at_, bytes_.size());
     std::string text;
     at_ = heads;
@@ -54,7 +64,7 @@ class Decoder {
                 (open[event] ? " open" : "") + "\n";
       }
     }
-    return text;
+    return text + long_names;
   }
 
  private:
@@ -93,7 +103,7 @@ TEST(EventBytes, AreAsTheGoldenFileSays) {
   build.Operator(main, "aten::linear", 100, 400);
   build.Operator(main, "aten::addmm", 150, 350);
   build.Operator(main, "aten::linear", 500, kOpenEnd);
-  build.Kernel(main, "gemm", 200, 450, 700);
+  build.Kernel(main, "gemm" + std::string(kShownNameBytes, 'x') + "memory", 200, 450, 700);
   const Store store = build.Build();
   const auto timeline = BuildTimeline(store, {.derived = false});
   const std::string bytes = EncodeEvents(*timeline, {}).bytes;

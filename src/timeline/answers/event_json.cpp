@@ -5,6 +5,7 @@
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/run_json.h"
 #include "timeline/answers/sampled_calls.h"
+#include "timeline/answers/waited_for.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -214,15 +215,9 @@ json StepOf(const Timeline& timeline, const EventPlace& place, uint32_t ref) {
   return {{"number", step.number}, {"from", step.start_ns}, {"to", step.end_ns}};
 }
 
-// Tracks of the thread that an idle time of a GPU waited for, which launched what ended it.
-json WaitedFor(const Timeline& timeline, const EventTable& table, uint32_t ref) {
-  if (table.waited_for == nullptr) return nullptr;
-  const ThreadId thread = table.waited_for[ref - table.first_ref];
-  json tracks = json::array();
-  for (uint32_t track = 0; !thread.IsNone() && track < timeline.tracks().size(); ++track) {
-    if (timeline.tracks()[track].thread == thread) tracks.push_back(track);
-  }
-  return tracks;
+json WaitedForJson(const Timeline& timeline, uint32_t ref) {
+  const auto tracks = TracksWaitedFor(timeline, ref);
+  return tracks ? json(*tracks) : json(nullptr);
 }
 
 json SameName(const Timeline& timeline, uint32_t ref) {
@@ -266,7 +261,7 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["step"] = StepOf(timeline, place, ref);
   out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
   AddSampled(timeline, place, ref, out);
-  out["waited_for"] = WaitedFor(timeline, table, ref);
+  out["waited_for"] = WaitedForJson(timeline, ref);
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);
   out["links"] = LinksOf(timeline, links, ref);

@@ -233,6 +233,7 @@ export class App {
   private tell(): void {
     const {selected, reading} = this.model;
     if (!selected) return this.say(reading ? readingText(this.model, reading).join(", ") : "");
+      if (found.names.get(run)?.has(name)) return true;
     const {run, event} = selected;
     const step = event.step ? `, step ${event.step.number}` : "";
     const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);

@@ -1,17 +1,20 @@
 // The events of a static page (docs/design/0016-timeline.md, "The static page").
 import {rowKey} from "./answer";
-import type {SampledCall} from "./protocol";
+import type {Ref, SampledCall, ThreadTimes} from "./protocol";
 import type {RowEvents} from "./view_query";
 
 // Calls that samples found, column-wise.
 export interface PageSampled {
   ref: Uint32Array;
-  columns: Record<keyof SampledCall, Float64Array>;
+  columns: Record<keyof SampledCall|Exclude<keyof ThreadTimes, "knows_ready">, Float64Array>;
+  knowsReady: boolean;
 }
 
 export interface PageEvents {
   rows: Map<string, RowEvents>;
   sampled?: PageSampled;
+  waitedFor?: Map<Ref, number[]>;   // tracks, of idle times of a GPU
+  longNames?: Map<number, string>;  // of which the page shows the beginning
   counters: Map < string, {
     time: Float64Array;
     value: Float64Array
@@ -82,21 +85,50 @@ export function decodePageEvents(bytes: Uint8Array): PageEvents {
   at = addOpen(view, at, firsts);
   const found: PageEvents["counters"] = new Map();
   at = addCounters(view, at, found);
-  const sampled = view.getUint32(at, true);
-  at += 4;
-  return {rows, counters: found, sampled: sampledCalls(sampled, column)};
+  const u32 = (): number => {
+    at += 4;
+    return view.getUint32(at - 4, true);
+  };
+  const sampled = sampledCalls(u32(), u32() !== 0, column);
+  const waitedFor = waits(u32(), column);
+  return {rows, counters: found, sampled, waitedFor, longNames: longTexts(view, at)};
 }
 
-function sampledCalls(count: number, column: () => Numbers): PageSampled {
-  const refs = column();
+function refsOf(count: number, refs: Numbers): Uint32Array {
   const ref = new Uint32Array(count);
   for (let i = 0, before = -1; i < count; ++i) ref[i] = before = before + 1 + refs.nextSigned();
+  return ref;
+}
+
+function sampledCalls(count: number, knowsReady: boolean, column: () => Numbers): PageSampled {
+  const ref = refsOf(count, column());
   const values = (unit = 1): Float64Array => {
     const numbers = column();
     return Float64Array.from({length: count}, () => unit * numbers.next());
   };
   const [looks, apart, line] = [values(), values(kUsNs), values()];
-  return {ref, columns: {looks, apart, line, line_ns: values(kUsNs), steps: values()}};
+  const [line_ns, steps] = [values(kUsNs), values()];
+  const [ran, ready, gil, waited] = [0, 1, 2, 3].map(() => values(kUsNs));
+  return {ref, columns: {looks, apart, line, line_ns, steps, ran, ready, gil, waited}, knowsReady};
+}
+
+function waits(count: number, column: () => Numbers): Map<Ref, number[]> {
+  const ref = refsOf(count, column());
+  const [counts, tracks] = [column(), column()];
+  const trackList = (): number[] => Array.from({length: counts.next()}, () => tracks.next());
+  return new Map([...ref].map((one) => [one, trackList()]));
+}
+
+function longTexts(view: DataView, begin: number): Map<number, string> {
+  const found = new Map<number, string>();
+  const decoder = new TextDecoder();
+  let at = begin + 4;
+  for (let left = view.getUint32(begin, true); left > 0; --left) {
+    const [name, length] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+    found.set(name, decoder.decode(new Uint8Array(view.buffer, view.byteOffset + at + 8, length)));
+    at += 8 + length;
+  }
+  return found;
 }
 
 type Columns = Omit<RowEvents, "open">;

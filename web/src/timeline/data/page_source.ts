@@ -6,7 +6,7 @@ import type {Samples} from "./items";
 import {higher, lower} from "./items";
 import type {PageEvents} from "./page_events";
 import {PageSearch} from "./page_search";
-import type {EventAnswer, NamesAnswer, RunAnswer, SampledCall, TableInfo, ViewRequest} from "./protocol";
+import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
 import {stepOf, stepsOf} from "./steps";
@@ -32,7 +32,12 @@ export class PageSource implements Source {
     this.search = new PageSearch(run, events, (id) => this.nameOf(id));
   }
 
+  // The whole of it.
   private nameOf(id: number): string {
+    return this.events.longNames?.get(id) ?? this.shownName(id);
+  }
+
+  private shownName(id: number): string {
     return id === kNoName ? "" : this.names.get(id) ?? "";
   }
 
@@ -42,7 +47,7 @@ export class PageSource implements Source {
       const label = this.labels.get(id);
       if (label !== undefined) labels[i] = label;
     });
-    return {names: ids.map((id) => this.nameOf(id)), labels};
+    return {names: ids.map((id) => this.shownName(id)), labels};
   }
 
   async view({from, to, step, rows}: ViewRequest): Promise<ViewAnswer> {
@@ -115,17 +120,24 @@ export class PageSource implements Source {
       parents: this.search.parents(found),
       children: this.search.children(found),
       links: [],
-      sampled: sampledOf(this.events, ref),
+      ...sampledOf(this.events, ref),
+      waited_for: this.events.waitedFor?.get(ref) ?? null,
       same_name: this.search.sameName(found),
     };
   }
 }
 
-function sampledOf({sampled}: PageEvents, ref: number): SampledCall|null {
+function sampledOf({sampled}: PageEvents, ref: number): Pick<EventAnswer, "sampled"|"did"> {
   const i = sampled?.ref.indexOf(ref) ?? -1;
-  if (!sampled || i < 0) return null;
-  const {looks, apart, line, line_ns, steps} = sampled.columns;
-  return {looks: looks[i], apart: apart[i], line: line[i], line_ns: line_ns[i], steps: steps[i]};
+  if (!sampled || i < 0) return {sampled: null, did: null};
+  const {columns: {looks, apart, line, line_ns, steps, ran, ready, gil, waited}} = sampled;
+  const did =
+    {ran: ran[i], ready: ready[i], gil: gil[i], waited: waited[i], knows_ready: sampled.knowsReady};
+  return {
+    sampled:
+      {looks: looks[i], apart: apart[i], line: line[i], line_ns: line_ns[i], steps: steps[i]},
+    did: did.ran + did.ready + did.gil + did.waited > 0 ? did : null,
+  };
 }
 
 export function tableOf(run: RunAnswer, ref: number): TableInfo|undefined {

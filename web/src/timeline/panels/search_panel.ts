@@ -24,6 +24,8 @@ const kSettleMs = 120;
 const kBins = 1024;
 const kMostLanes = 20;
 
+const kMostNames = 1000;  // that keep their colour by number, as what is shown of them may be cut
+const kShownNames = 100;
 // What was found in a run.
 interface RunFound {
   run: RunView;
@@ -45,7 +47,7 @@ export class SearchPanel {
     this.input = h("input", {
       type: "search",
       class: "search",
-      placeholder: "Search names  ( / )",
+      placeholder: kTouch ? "Search names" : "Search names  ( / )",
       "aria-label": "Search names of events",
       spellcheck: "false",
     });
@@ -103,6 +105,7 @@ export class SearchPanel {
         density,
         most: Math.max(...found.map(({most}) => most)),
       };
+        names: new Map(found.map(({run, names}) => [run, names])),
       model.changed("search");
       this.draw(found);
       if (show) this.actions.show();
@@ -114,17 +117,21 @@ export class SearchPanel {
 
   private async findIn(run: RunView, text: string, signal: AbortSignal): Promise < RunFound&{
     density: Density;
-    most: number
+    most: number;
+    names: Set<number>
   }
   > {
     const {source, info} = run;
     const [from, to] = [info.from, Math.max(info.to, info.from + 1)];
-    const [answer, {bins, most}] = await Promise.all([
-      source.call<FindAnswer>("find", {text}, signal),
+    const [found, {bins, most}] = await Promise.all([
+      source.call<FindAnswer>("find", {text, limit: kMostNames}, signal),
       source.call<{bins: number[]; most: number}>(
         "density", {text, from: String(from), to: String(to), bins: kBins}, signal),
     ]);
-    return {run, answer, density: {run, events: answer.events, bins, from, to}, most};
+    const matches = found.matches.slice(0, kShownNames);
+    const answer = {...found, matches, more: found.more || found.matches.length > kShownNames};
+    const names = new Set(found.matches.map(({name}) => name));
+    return {run, answer, density: {run, events: answer.events, bins, from, to}, most, names};
   }
 
   private draw(found: RunFound[]|null): void {
@@ -167,7 +174,8 @@ export class SearchPanel {
       (answer.more ? `; the first ${count(answer.matches.length)} names` : "");
   }
 
-  private noneText(): string {
+  // With names that look like it, as the terminal has them.
+  private noneText(found: readonly RunFound[]): string {
     const {runs, first: {info}} = this.model;
     if (runs.length > 1) return "No event of either run has this in its name.";
     if (!isPart(info)) return "No event has this in its name.";

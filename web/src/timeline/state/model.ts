@@ -73,6 +73,7 @@ export interface Found {
   events: number;
   density: Density[];  // of each run
   most: number;        // in one bin
+  names: Map<RunView, Set<number>>;
 }
 
 // The gap that was asked for last, and what was searched for it.
