@@ -3,6 +3,7 @@
 #include "serve/api.h"
 #include "timeline/answers/gap_search.h"
 #include "timeline/answers/name_search.h"
+#include "timeline/answers/near_names.h"
 #include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
@@ -83,7 +84,8 @@ HttpResponse AnswerFind(const ApiContext&, const Snapshot& run, JsonRequest& req
                        {"longest_ref", sum.longest_ref},
                        {"table", sum.table}});
   }
-  return JsonResponse({{"matches", std::move(matches)},
+  return JsonResponse({{"near", sums.empty() ? timeline::NearNamesText(timeline, text) : ""},
+                       {"matches", std::move(matches)},
                        {"more", sums.size() > limit},
                        {"events", events},
                        {"total", total_ns}});

@@ -25,7 +25,8 @@ void VisitOwnParts(std::string_view name, Visitor&& visit) {
        at = name.find_first_of(kBetween, at)) {
     at = name.find_first_not_of(kBetween, at);
     if (at == name.npos) return;
-    visit(name.substr(at));
+    const std::string_view part = name.substr(at);
+    if (part.find('(') == part.npos) visit(part);  // "7(load" is no name
   }
 }
 

@@ -1,5 +1,6 @@
 // Find, next, longest and density over the events of a static page, by a scan.
 import {rowKey} from "./answer";
+import {nearNamesText} from "./near_names";
 import {nests, OpenTime} from "./open_time";
 import type {PageEvents} from "./page_events";
 import type {EventAnswer, EventRef, FindAnswer, GapElsewhere, LongestAnswer, Match, RunAnswer, StepsInfo, Wanted} from "./protocol";
@@ -161,6 +162,10 @@ export class PageSearch {
     return any;
   }
 
+  private byTime(): string[] {
+    return this.find({text: "", limit: Infinity}).matches.map(({text}) => text);
+  }
+
   find({text, limit = kUsual}: {text: string; limit?: number}): FindAnswer {
     const matches = new Map<string, Match>();
     const open = new Map<Match, OpenTime>();
@@ -184,6 +189,7 @@ export class PageSearch {
     const place = ({text: name}: Match): number => placeOfText(name, text);
     const all = [...matches.values()].sort((a, b) => place(a) - place(b) || b.total - a.total);
     return {
+      near: all.length === 0 && text !== "" ? nearNamesText(this.byTime(), text) : "",
       matches: all.slice(0, limit),
       more: all.length > limit,
       events: all.reduce((sum, {count}) => sum + count, 0),

@@ -220,6 +220,7 @@ export interface FindAnswer {
   more: boolean;
   events: number;
   total: number;
+  near?: string;  // where nothing was found: "; did you mean linear?"
 }
 
 export interface RangeTable {

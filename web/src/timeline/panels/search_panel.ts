@@ -145,7 +145,7 @@ export class SearchPanel {
     const lanes = this.lanes();
     if (lanes.length > 0) steps.push(this.laneLine(lanes));
     if (found.every(({answer}) => answer.matches.length === 0)) {
-      const none = h("p", {role: "status"}, this.noneText());
+      const none = h("p", {role: "status"}, this.noneText(found));
       this.element.replaceChildren(...(steps.length > 0 ? steps : [none]));
       return;
     }
