@@ -22,10 +22,13 @@ function isBeside({groups, steps}: RunAnswer, group: number): boolean {
 }
 
 // Whether a step waits for data in this event.
-export function isWaitForData(
-  {palettes}: RunView, {table, name_id, from, to}: EventAnswer): boolean {
-  return table === "step_phases" && to - from >= kLeastNs &&
-    palettes.get("phase")?.get(name_id)?.key === "data_loading";
+export function isWaitForData(run: RunView, event: EventAnswer): boolean {
+  return event.to - event.from >= kLeastNs && phaseOf(run, event) === "data_loading";
+}
+
+// "data_loading"; undefined: the event is no phase of a step.
+export function phaseOf({palettes}: RunView, {table, name_id}: EventAnswer): string|undefined {
+  return table === "step_phases" ? palettes.get("phase")?.get(name_id)?.key : undefined;
 }
 
 // Tracks of processes beside those that train, that have something then.

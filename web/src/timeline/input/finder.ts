@@ -7,6 +7,9 @@ import {inFile} from "../state/held";
 import type {Model, RunView} from "../state/model";
 import {runLetter} from "../state/places";
 
+// Phases in which a step does nothing that it is for, by key.
+export const kStalls = ["data_loading", "other"];
+
 const kGpuKinds = ["idle", "stream"];
 const kGaps: Wanted = {
   kind: "gap",
@@ -232,20 +235,55 @@ export class Finder {
     else this.show(found[0], nth, [], wanted.called === 1);
   }
 
+  // Of a run without a GPU: the nth longest phase in which a step loads data, or does what is in no
+  // phase of its own; in the steps that count, where there are any.
+  private async nthStall(run: RunView, nth: number): Promise<Found> {
+    const names =
+      [...run.palettes.get("phase")?.values() ?? []].filter(({key}) => kStalls.includes(key));
+    const ask = (name: number, place: number, within?: "steps"): Promise<LongestAnswer> => {
+      const wanted: Wanted = {name, table: "step_phases"};
+      if (within) wanted.within = within;
+      return run.source.call<LongestAnswer>("longest", {...wanted, nth: place});
+    };
+    const first = (within?: "steps"): Promise<LongestAnswer[]> =>
+      Promise.all(names.map(({name}) => ask(name, 0, within)));
+    let within: "steps"|undefined = "steps";
+    let heads = await first(within);
+    if (heads.every(({event}) => !event)) heads = await first(within = undefined);
+    const count = heads.reduce((sum, one) => sum + one.count, 0);
+    const steps = within ? run.info.steps[0]?.steady.length : 0;
+    const places = names.map(() => 0);
+    const length = ({event}: LongestAnswer): number => event ? event.to - event.from : -1;
+    for (let left = nth;; --left) {
+      const most = heads.reduce((best, one, i) => length(one) > length(heads[best]) ? i : best, 0);
+      const event = heads[most]?.event ?? null;
+      if (left === 0 || !event) return {run, answer: {event, count, steps, outside: []}};
+      heads[most] = await ask(names[most].name, ++places[most], within);
+    }
+  }
+
+  private askGaps(runs: readonly RunView[], nth: number): Promise<Found[]|null> {
+    if (runs.some(hasGpu)) return this.askAll(runs, kGaps, nth);
+    return this.actions.last(async () => {
+      const found = await Promise.all(runs.map((run) => this.nthStall(run, nth)));
+      return found.sort((a, b) => lengthIn(b) - lengthIn(a));
+    });
+  }
+
   // After the last gap the longest again.
   async longestGap(): Promise<void> {
     const {model} = this;
     const gaps = this.gaps ??= {run: model.selected?.run ?? null, nth: -1};
     let nth = ++gaps.nth;
     const runs = gaps.run ? [gaps.run] : model.runs;
-    let found = await this.askAll(runs, kGaps, gaps.run ? nth : 0);
+    let found = await this.askGaps(runs, gaps.run ? nth : 0);
     if (!found || this.gaps !== gaps) return;
     const {run} = found[0];
     const others = found.slice(1);
-    if (!gaps.run && nth > 0) found = await this.askAll([run], kGaps, nth);
+    if (!gaps.run && nth > 0) found = await this.askGaps([run], nth);
     if (found && nth > 0 && !found[0].answer.event) {
       nth = gaps.nth = 0;
-      found = await this.askAll([run], kGaps, nth);
+      found = await this.askGaps([run], nth);
     }
     if (!found || this.gaps !== gaps) return;
     model.searched = null;

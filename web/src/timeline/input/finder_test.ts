@@ -165,3 +165,29 @@ test("a search goes through what is called just so, then what begins with it, th
     model.selected = {run: model.runs[0], event: {ref: 1, from: 10}} as unknown as Selected;
     assert.equal(await press(1), "A2");
   });
+
+test("without a GPU I goes to the longest phase in which a step waits", async () => {
+  const lists: Record<number, number[]> = {4: [9, 2], 7: [5]};  // lengths by name
+  const longest = ({name = 0, nth, within, table, kind}: Wanted&{nth: number}): LongestAnswer => {
+    assert.deepEqual([within, table, kind], ["steps", "step_phases", undefined]);
+    const length = lists[name][nth];
+    const event = length === undefined ? null : eventOf({from: 0, length}, 10 * name + nth);
+    return {event, count: lists[name].length};
+  };
+  const of = {
+    index: 0,
+    offset: 0,
+    info: {tracks: [{kind: "thread"}], steps: [{steady: [1, 2, 3]}], static: undefined},
+    palettes: new Map([[
+      "phase", new Map([
+        [4, {name: 4, key: "data_loading"}], [5, {name: 5, key: "forward"}],
+        [7, {name: 7, key: "other"}]
+      ])
+    ]]),
+    source: {call: async (_: string, request: never) => longest(request)},
+  } as unknown as RunView;
+  const {press, model} = looking([of]);
+  const shown = [await press(), await press(), await press(), await press()];
+  assert.deepEqual(shown, ["A40", "A70", "A41", "A40"]);
+  assert.deepEqual([model.searched?.count, model.searched?.steps], [3, 3]);
+});

@@ -80,7 +80,8 @@ export const kKeys: readonly Key[] = [
     action: "longest_gap",
     code: "KeyI",
     shown: "I",
-    help: "the longest idle gap of a GPU in the steps that count; again: the second longest, ..."
+    help:
+      "the longest idle gap of a GPU in the steps that count (without a GPU: the longest data loading, or phase \"other\"); again: the second longest, ..."
   },
   {action: "to_range", code: "KeyR", shown: "R", help: "the selected event's time as the range"},
   {

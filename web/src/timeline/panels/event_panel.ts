@@ -75,9 +75,9 @@ export class EventPanel {
   private async addMeanwhile(box: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
     const found = await meanwhileOf(this.model, run, event).catch(() => []);
     if (found.length === 0) return;
-    const items = found.map((one) => h("li", {}, `${one.track}: `, ...this.inWords(run, one),
-                              `, ${percent(one.within, event.to - event.from)} of the ${
-                                isWaitForData(run, event) ? "wait" : "gap"}`));
+    const items = found.map(
+      (one) => h("li", {}, `${one.track}: `, ...this.inWords(run, one),
+        `, ${percent(one.within, event.to - event.from)} of the ${stretchOf(run, event)}`));
     box.prepend(h("h3", {}, "Meanwhile"), h("ul", {class: "meanwhile"}, ...items));
   }
 
@@ -184,8 +184,9 @@ export class EventPanel {
                            isPart(run.info) ? ", as far as this file has them" : ""}`
                        : whole;
     const letter = runLetter(this.model, run);
-    const words =
-      `${nthLongest(nth + 1)} of ${count(searched.count)} gaps${letter && ` of ${letter}`} ${part}`;
+    const words = `${nthLongest(nth + 1)} of ${count(searched.count)} ${
+      event.table === "step_phases" ? "stretches of data loading or other"
+                                    : "gaps"}${letter && ` of ${letter}`} ${part}`;
     const longest = (searched.others ?? []).flatMap((other) => {
       const {ref, from, to} = other.event;
       return [
@@ -234,8 +235,9 @@ export class EventPanel {
   }
 }
 
-function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {
-  return stepTitle(run, ref, name) ?? (name || title);
+function stretchOf(run: RunView, event: EventAnswer): string {
+  if (isWaitForData(run, event)) return "wait";
+  return event.table === "step_phases" ? "phase" : "gap";
 }
 
 function titleOf(run: RunView, {ref, name, title}: EventAnswer): string {

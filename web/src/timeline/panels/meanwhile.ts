@@ -1,5 +1,5 @@
-// What the threads of a process did while its GPU had nothing to do, and the workers of its loader
-// while a step waited for data: in each, the innermost event
+// What the threads of a process did while its GPU had nothing to do or a step did what is in no
+// phase, and the workers of its loader while a step waited for data: in each, the innermost event
 // that fills most of the gap; of a thread that began several events in it, these or, where it was
 // outside of all events for longer, between which two that was. Of threads beside the one that the
 // GPU waited for, what they ran: one that waits for work or polls kept nobody.
@@ -7,11 +7,12 @@ import type {EventAnswer, EventRef, Ref, RowRange, TrackInfo} from "../data/prot
 import {rowKey} from "../data/answer";
 import type {ViewAnswer} from "../data/answer";
 import type {Items} from "../data/items";
-import {isMaking, isWaitForData, isWaitingCall, tracksOfWorkers} from "../data/loader_workers";
+import {isMaking, isWaitForData, isWaitingCall, phaseOf, tracksOfWorkers} from "../data/loader_workers";
 import {endOf, startOf} from "../data/items";
 import type {Track} from "../data/track";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
+import {kStalls} from "../input/finder";
 import {placeOf} from "../state/places";
 
 const kGaps = ["gpu_idle", "gpu_idle_causes"];
@@ -61,9 +62,13 @@ export interface Span {
 export async function meanwhileOf(
   model: Model, run: RunView, gap: EventAnswer): Promise<Meanwhile[]> {
   if (gap.to <= gap.from) return [];
-  if (isWaitForData(run, gap)) return inWorkers(model, run, gap);
-  if (!kGaps.includes(gap.table)) return [];
-  const tracks = threadsBeside(model.tracks, run.index, trackId(run.index, gap.track ?? -1));
+  const made = isWaitForData(run, gap) ? await inWorkers(model, run, gap) : [];
+  if (made.length > 0) return made;
+  const stalls = isStall(run, gap);
+  if (!stalls && !kGaps.includes(gap.table)) return [];
+  const id = trackId(run.index, gap.track ?? -1);
+  const tracks =
+    threadsOf(model.tracks, run.index, processAround(model.tracks, id, stalls ? 1 : 2));
   if (tracks.length === 0) return [];
   const view = await viewOf(run, gap, tracks.map(({info}) => info!));
   const awaited = awaitedOf(tracks.map(({info}) => info!), gap.waited_for);
@@ -76,6 +81,7 @@ export async function meanwhileOf(
     if (ref !== null) {
       const event = await run.source.call<EventAnswer>("event", {ref});
       if (!awaited.has(track.info!.id) && isWaiting(event)) continue;
+      if (stalls && isAround(event, gap.step)) continue;
       const within = withinOf(event, gap);
       const guessed = sampled && gap.to - gap.from < kSampleNs;
       found.push({track: track.name, event, within, guessed});
@@ -177,15 +183,30 @@ async function inPieces(
   return after && {track: track.name, before, after, longest, within: outside};
 }
 
-// Of the process that the GPU's tracks stand in. Of two runs the other's threads may stand there
-// too.
-export function threadsBeside(tracks: readonly Track[], run: number, id: number): Track[] {
-  const parentOf = (of: number): number => tracks.find((one) => one.id === of)?.parent ?? -1;
-  const process = parentOf(parentOf(id));
+// The group that a track stands in, so many levels up: the tracks of a GPU stand in it, and it in
+// its process.
+export function processAround(tracks: readonly Track[], id: number, levels: number): number {
+  let at = id;
+  for (let left = levels; left > 0; --left) at = tracks.find((one) => one.id === at)?.parent ?? -1;
+  return at;
+}
+
+// Of two runs the other's threads may stand there too.
+export function threadsOf(tracks: readonly Track[], run: number, process: number): Track[] {
   return tracks
     .filter((one) => one.run === run && one.parent === process && process >= 0 &&
         kKinds.includes(one.kind))
     .slice(0, kMostTracks);
+}
+
+// Whether the training thread may stand still in this event, and no phase says why.
+function isStall(run: RunView, event: EventAnswer): boolean {
+  return event.to - event.from >= kLeastSampledNs && kStalls.includes(phaseOf(run, event) ?? "");
+}
+
+// What holds the step tells nothing of a part of it.
+function isAround({from, to}: Span, step: EventAnswer["step"]): boolean {
+  return step ? from <= step.from && to >= step.to : false;
 }
 
 function innermost(view: ViewAnswer, track: TrackInfo, gap: EventAnswer): number|null {

@@ -5,7 +5,7 @@ import {kNoItems} from "../data/items";
 import type {Track} from "../data/track";
 import type {Pieces} from "./meanwhile";
 import type {EventAnswer, ThreadTimes, TrackInfo} from "../data/protocol";
-import {awaitedOf, isWaiting, piecesOf, threadsBeside} from "./meanwhile";
+import {awaitedOf, isWaiting, meanwhileOf, piecesOf, processAround, threadsOf} from "./meanwhile";
 
 test("of two runs a gap stands beside the threads of its own", () => {
   const [process, gpu] = [1000, 1001];
@@ -29,7 +29,8 @@ test("of two runs a gap stands beside the threads of its own", () => {
     ...[0, 1].map((run) => track(run, 1, gpu, "idle")),
   ];
   for (const run of [0, 1])
-    assert.deepEqual(threadsBeside(tracks, run, trackId(run, 1)).map(({name}) => name),
+    assert.deepEqual(
+      threadsOf(tracks, run, processAround(tracks, trackId(run, 1), 2)).map(({name}) => name),
       [`thread of ${"AB"[run]}`]);
 });
 
@@ -97,4 +98,68 @@ test("the thread that the GPU waited for is told whatever it did", () => {
   assert.deepEqual([...awaitedOf(tracks, [12, 13])], [12, 13]);
   assert.deepEqual([...awaitedOf(tracks, null)], [10, 11], "the first, where it is not known");
   assert.deepEqual([...awaitedOf(tracks.slice(0, 2), undefined)], [10, 11]);
+});
+
+const kMs = 1e6;
+const kStalled = {
+  tracks:
+    [{id: 0, kind: "phases"}, {id: 1, kind: "thread", rows: 2}, {id: 2, kind: "python", rows: 1}],
+};
+// By track, what each of its rows holds: from, to, ref.
+const kStalledRows = new Map([[1, [[0, 1000, 71], [210, 390, 72]]], [2, [[200, 400, 73]]]]);
+const kStall = {
+  table: "step_phases",
+  name_id: 9,
+  track: 0,
+  from: 200 * kMs,
+  to: 400 * kMs,
+  step: {number: 3, from: 100 * kMs, to: 900 * kMs},
+};
+
+function stalledRun(events: Map<number, object>) {
+  return {
+    index: 0,
+    info: kStalled,
+    palettes: new Map([["phase", new Map([[9, {key: "other"}]])]]),
+    source: {
+      call: async (_: string, {ref}: {ref: number}) => events.get(ref),
+      view: async ({from, step}: {from: number; step: number}) => ({
+        from,
+        step,
+        rows: new Map([...kStalledRows].flatMap(([track,
+          list]) => list.map(([begin, end, ref], depth): [string, object] => [`${track}:${depth}`, {
+          from,
+          step,
+          count: 1,
+          start: [Math.max(0, (begin * kMs - from) / step)],
+          width: [(Math.min(end, 400) - Math.max(begin, 200)) * kMs / step],
+          ref: [ref],
+          merged: [1],
+          busy: [255],
+        }]))),
+      }),
+    },
+  };
+}
+
+test("a phase that no other one explains says what the training thread did", async () => {
+  const event = (name: string, table: string, from: number, to: number): object =>
+    ({name, table, from: from * kMs, to: to * kMs, did: null});
+  const events = new Map([
+    [71, event("step 3", "nvtx_ranges", 0, 1000)],
+    [72, event("sem_wait", "os_calls", 210, 390)],
+    [73, event("run.py:5(run)", "python_stretches", 200, 400)],
+  ]);
+  const process = {id: 100, kind: "process", parent: -1, run: 0};
+  const inProcess = kStalled.tracks.map(
+    (info) => ({id: trackId(0, info.id), parent: 100, run: 0, kind: info.kind, name: "", info}));
+  const told = async(): Promise<string[]> => {
+    const tracks = [process, ...inProcess];
+    const found =
+      await meanwhileOf({tracks} as never, stalledRun(events) as never, kStall as never);
+    return found.map((one) => "event" in one ? one.event.name : "");
+  };
+  assert.deepEqual(await told(), ["sem_wait", "run.py:5(run)"]);
+  events.set(72, events.get(71)!);
+  assert.deepEqual(await told(), ["run.py:5(run)"], "what holds the step tells nothing");
 });
