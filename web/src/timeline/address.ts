@@ -13,9 +13,16 @@ const kSaidNs = 1e6;
 const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 
 export class Address {
+// What is selected, as the address says it.
+function selectionOf({sel}: UrlState): string {
+  return sel ? `${sel.run ?? 0}:${sel.table}:${sel.row}` : "";
+}
+
   private timer = 0;
   private written = "";
   private settled = false;                // the first picture is chosen
+  private selection = "";                 // of the history's present place
+  private leaves = false;                 // that place stays in the history
   private waiting: UrlState|null = null;  // for what is not found yet
   private first: {said: string; from: number; to: number}|null = null;  // picture, chosen here
 
@@ -29,6 +36,7 @@ export class Address {
       }
       if (change === "view") this.moved();
       if (change !== "hover" && change !== "data") this.later();
+      if (change === "selection") this.selected();
     });
   }
 
@@ -37,6 +45,38 @@ export class Address {
   }
 
   go(state: UrlState): void {
+  // From then on Back leads to the place that is shown now. Within another page it is that page's.
+  leave(): void {
+    this.leaves = this.settled && window.parent === window;
+  }
+
+  private selected(): void {
+    const selection = selectionOf({sel: this.selectedEvent});
+    if (selection !== "" && selection !== this.selection) this.leave();
+  }
+
+  private get selectedEvent(): UrlState["sel"] {
+    const {selected} = this.app.model;
+    return selected
+      ? {table: selected.event.table, row: selected.event.row, run: selected.run.index}
+      : undefined;
+  }
+
+  // To a place of the history, which says all that is shown.
+  back(state: UrlState): void {
+    const {app} = this;
+    clearTimeout(this.timer);
+    this.leaves = false;
+    this.selection = selectionOf(state);
+    if (state.from !== undefined) {
+      if (!state.sel) app.actions.clear();
+      if (!state.range && app.model.range) app.model.setRange(null);
+      if (!state.mark && app.model.mark) app.model.setMark(null);
+      if ((state.find ?? "") !== app.search.input.value) app.search.set(state.find ?? "");
+    }
+    this.go(state);
+  }
+
     const {app} = this;
     const {model} = app;
     const run = model.first;
@@ -65,6 +105,7 @@ export class Address {
     else if (state.find && state.from === undefined)
       void app.actions.find.called(state.find, state.table);
     if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
+    if (state.mark) model.setMark({from: state.mark[0], to: state.mark[1]});
     if (state.sel && (ofB || !state.sel.run)) {
       const {table, row, run: index = 0} = state.sel;
       void app.actions.select(model.runs[index], {table, row}, state.from === undefined);
@@ -160,7 +201,7 @@ export class Address {
   private write(): void {
     if (this.waiting) return;  // what it asks for is not there yet
     const {model} = this.app;
-    const {selected, range, view, whole} = model;
+    const {mark, range, view, whole} = model;
     // When the page of a run that goes on is loaded again, all of it is more, and tracks and rows
     // have other numbers.
     const settled = model.runs.every(({info}) => info.complete && !info.growing);
@@ -172,16 +213,20 @@ export class Address {
       from: followed ? undefined : view.from,
       to: followed ? undefined : view.to,
       find: model.found?.text,
-      sel: settled && selected
-        ? {table: selected.event.table, row: selected.event.row, run: selected.run.index}
-        : undefined,
+      sel: settled ? this.selectedEvent : undefined,
       range: range ? [range.from, range.to] : undefined,
       pin: settled ? model.pinned : undefined,
+      mark: mark ? [mark.from, mark.to] : undefined,
       open: !settled ? undefined : [...model.open].map(([id, open]) => open ? id : -id - 1),
     };
-    this.written = formatUrl(state);
+    const place = formatUrl(state);
+    const leaves = this.leaves && this.written !== "" && place !== this.written;
+    this.leaves = false;
+    this.written = place;
+    this.selection = selectionOf(state);
     try {
-      history.replaceState(null, "", this.written);
+      if (leaves) history.pushState(null, "", place);
+      else history.replaceState(null, "", place);
     } catch {
       // a page within another may not change its address
     }

@@ -85,7 +85,10 @@ export class App {
         this.unwarn("place");
         this.say("");
       },
-      step: (number) => this.address.goToStep(number),
+      step: (number) => {
+        this.address.leave();
+        this.address.goToStep(number);
+      },
       lane: (id) => this.actions.showTrack(id, 0),
     });
     this.range = new RangePanel(model, (span) => {

@@ -46,7 +46,7 @@ async function start(): Promise<void> {
     "place", (event) => made.address.go(parseUrl((event as CustomEvent<string>).detail)));
   addEventListener("hashchange", () => {
     if (parseUrl(location.hash).token) made.unwarn("wrong");
-    takeToken().then((to) => made.address.go(to), failed);
+    takeToken().then((to) => made.address.back(to), failed);
   });
   // For measurements and tests: what the last frame drew.
   Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});

@@ -72,8 +72,8 @@ export class Stage {
     model.listen((change) => {
       if (change === "layout" || change === "run") this.arrange();
       if (change === "names" || change === "run") this.fills.forget();
-      if (change !== "view" && change !== "hover" && change !== "range") this.minimap.dirty = true;
-      this.redraw(change !== "hover" && change !== "range" && change !== "selection");
+      if (!["view", "hover", "mark", "range"].includes(change)) this.minimap.dirty = true;
+      this.redraw(!["hover", "mark", "range", "selection"].includes(change));
     });
     window.addEventListener("resize", () => this.redraw());
     new ResizeObserver(() => this.arrange()).observe(this.scroller);

@@ -85,7 +85,7 @@ export interface Searched extends LongestAnswer {
 }
 
 export type Change =
-  "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run"|"names";
+  "view"|"layout"|"data"|"hover"|"mark"|"selection"|"range"|"search"|"notes"|"run"|"names";
 
 const kMayBeQuiet = ["stream", "thread"];
 const kPinnedRanks = 4;  // more take room from what else there is
@@ -254,7 +254,7 @@ export class Model {
 
   setMark(mark: Span|null): void {
     this.mark = mark;
-    this.changed("hover");
+    this.changed("mark");
   }
 
   setRange(range: Range|null): void {

@@ -15,8 +15,9 @@ export interface UrlState {
   hashb?: string;  // of the second of two runs
   align?: number;  // the step of the first run that the second's stands below
   range?: [number, number];
-  pin?: number[];   // track ids
-  open?: number[];  // unfolded; negative - 1: folded
+  mark?: [number, number];  // that is shaded; of a moment twice the same
+  pin?: number[];           // track ids
+  open?: number[];          // unfolded; negative - 1: folded
 }
 
 const kNumbers = ["from", "to", "step", "at", "align"] as const;
@@ -38,8 +39,10 @@ export function parseUrl(fragment: string): UrlState {
   }
   const sel = /^(B:)?(\w+):(\d+)$/.exec(fields.get("sel") ?? "");
   if (sel) state.sel = {table: sel[2], row: Number(sel[3]), ...(sel[1] ? {run: 1} : {})};
-  const range = numbers(fields.get("range"), "-");
-  if (range?.length === 2) state.range = [range[0], range[1]];
+  for (const key of ["range", "mark"] as const) {
+    const span = numbers(fields.get(key), "-");
+    if (span?.length === 2) state[key] = [span[0], span[1]];
+  }
   state.pin = numbers(fields.get("pin"), ",");
   state.open = numbers(fields.get("open"), ",");
   return state;
@@ -75,7 +78,8 @@ export function formatUrl(state: UrlState): string {
   add("find", state.find);
   add("table", state.table);
   if (state.sel) add("sel", `${state.sel.run ? "B:" : ""}${state.sel.table}:${state.sel.row}`);
-  if (state.range) add("range", state.range.map((time) => Math.round(time)).join("-"));
+  for (const key of ["range", "mark"] as const)
+    add(key, state[key]?.map((time) => Math.round(time)).join("-"));
   add("pin", state.pin?.join(","));
   add("open", state.open?.join(","));
   return `#${fields.join("&")}`;

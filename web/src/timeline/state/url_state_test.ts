@@ -11,6 +11,7 @@ test("what is written is read back", () => {
     table: "kernels",
     sel: {table: "kernels", row: 5},
     range: [10, 20] as [number, number],
+    mark: [15, 15] as [number, number],
     pin: [3, 7],
     open: [1, -5],
   };
