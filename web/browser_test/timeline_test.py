@@ -4,25 +4,13 @@ tables of a range, notes, the address, hostile names, a phone, and who uses the 
 
 Usage: timeline_test.py SCRIPT STYLE [unittest arguments]: the bundles. Exits with 77 (skipped) when the machine
 has no browser."""
-import pathlib
 import re
-import sys
-import tempfile
 import time
-import unittest
 
 import page_text
-import timeline_page
-import webdriver
+import timeline_case
+from timeline_case import LAYER, LAYERS, SLOW, SLOW_BEGIN, SLOW_WAIT, STEPS, USUAL
 
-SCRIPT = STYLE = ''
-STEPS, LAYERS = 40, 12
-LAYER = timeline_page.LAYER_NS
-USUAL = LAYER * (2 + 3 * LAYERS) + 1000            # from step to step
-SLOW = STEPS // 2                                  # the step that waits for its data
-SLOW_BEGIN = SLOW * USUAL
-SLOW_WAIT = 40 * LAYER
-VIEW = 'const {view} = batchlightTimeline.app.model; return [view.from, view.to]'
 # Colours of a line of pixels through the middle of the first row of a track, as runs [first, last, colour].
 RUNS = '''
 const {stage} = batchlightTimeline.app;
@@ -38,88 +26,7 @@ for (let x = 0; x < canvas.width; ++x) {
 return runs;'''
 
 
-class Timeline(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-timeline-')))
-        cls.page = cls.folder / 'timeline.html'
-        cls.events = timeline_page.write(SCRIPT, STYLE, cls.page, STEPS, LAYERS)
-        cls.part = cls.folder / 'part.html'
-        timeline_page.write(SCRIPT, STYLE, cls.part, STEPS, LAYERS, held=(2, 9))
-        cls.browser = cls.enterClassContext(webdriver.Browser())
-
-    def setUp(self):
-        self.browser.prefer(color_scheme='light', reduced_motion='reduce')
-        self.browser.resize(1280, 900)
-        self.open()
-
-    def tearDown(self):
-        # The tests themselves read the canvas back.
-        self.assertEqual([error for error in self.browser.errors() if 'willReadFrequently' not in error], [])
-
-    def open(self, fragment='', page=None):
-        self.browser.open_url('about:blank')
-        self.browser.open_url((page or self.page).as_uri() + fragment)
-        self.browser.wait_for('.region')
-        self.wait('return batchlightTimeline.counts().items > 0')
-        self.settle()
-        if not fragment:
-            self.opened_at = self.view()
-            self.press('0')
-            self.frame()
-
-    def settle(self):
-        """The first frame may know only the pinned rows: the window is measured after it."""
-        self.browser.wait_frames(3)
-        self.wait('return !batchlightTimeline.app.model.first.cache.busy')
-        self.browser.wait_frames(2)
-
-    def run_js(self, script, *arguments):
-        return self.browser.run(script, *arguments)
-
-    def wait(self, script, *arguments):
-        end = time.monotonic() + webdriver.LONG_S
-        while time.monotonic() < end:
-            if value := self.run_js(script, *arguments):
-                return value
-            time.sleep(0.03)
-        self.fail(f'never true: {script}')
-
-    def view(self):
-        return self.run_js(VIEW)
-
-    def selected(self):
-        return self.run_js('const {selected} = batchlightTimeline.app.model; return selected && '
-                           '[selected.event.name, selected.event.from, selected.event.to, selected.event.depth]')
-
-    def press(self, *keys):
-        self.browser.keys(*keys)
-
-    def select_longest_gap(self):
-        self.press('i')
-        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
-
-    def show(self, begin, end):
-        self.run_js('batchlightTimeline.app.model.show({from: arguments[0], to: arguments[1]})', begin, end)
-        self.frame()
-
-    def frame(self):
-        self.browser.wait_frames(2)  # the first asks for what it lacks
-        self.wait('return !batchlightTimeline.app.model.first.cache.busy')
-        self.browser.wait_frames(2)
-
-    def x_of(self, ns):
-        return self.run_js('return batchlightTimeline.app.model.view.x(arguments[0])', ns)
-
-    def lane_y(self, kind, depth=0):
-        return self.run_js('const lane = batchlightTimeline.app.stage.lanes.find(({block, depth}) => '
-                           'block.track.kind === arguments[0] && depth === arguments[1]);'
-                           'const box = document.querySelector(".over").getBoundingClientRect();'
-                           'return box.top + lane.y + lane.height / 2', kind, depth)
-
-    def left(self):
-        return self.run_js('return document.querySelector(".over").getBoundingClientRect().left')
-
+class Timeline(timeline_case.TimelineCase):
     # --- drawing ---
 
     def test_every_event_is_in_the_picture(self):
@@ -422,7 +329,8 @@ class Timeline(unittest.TestCase):
         self.assertEqual(self.browser.text('.warning'), f'This file does not hold step 20: {self.HOLDS}')
         self.browser.type('.search', 'torch.nn')
         self.wait('return document.querySelector(".search-panel").innerText.startsWith("No event")')
-        self.assertEqual(self.browser.text('.search-panel'), 'No event in this file has this in its name: it holds steps 2 to 9.')
+        self.assertEqual(self.browser.text('.search-panel'), 'No event in this file has this in its name: it holds steps 2 to 9; '
+                         'the names with most time are "steady", "backward" and "loss.backward".')
 
     def ask_range(self, first, last, fields='step'):
         self.browser.click('#dock-tab-range')
@@ -592,9 +500,4 @@ class Timeline(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    SCRIPT = sys.argv.pop(1)
-    STYLE = sys.argv.pop(1)
-    if webdriver.missing():
-        print('skipped:', webdriver.missing())
-        sys.exit(77)
-    unittest.main()
+    timeline_case.main()

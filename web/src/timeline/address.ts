@@ -7,22 +7,23 @@ import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
 import {moment} from "./draw/ruler";
+import {kTouch} from "./touch";
 
 const kSettleMs = 400;
 const kSaidNs = 1e6;
 const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 
-export class Address {
 // What is selected, as the address says it.
 function selectionOf({sel}: UrlState): string {
   return sel ? `${sel.run ?? 0}:${sel.table}:${sel.row}` : "";
 }
 
+export class Address {
   private timer = 0;
   private written = "";
-  private settled = false;                // the first picture is chosen
   private selection = "";                 // of the history's present place
   private leaves = false;                 // that place stays in the history
+  private settled = false;                // the first picture is chosen
   private waiting: UrlState|null = null;  // for what is not found yet
   private first: {said: string; from: number; to: number}|null = null;  // picture, chosen here
 
@@ -35,8 +36,8 @@ function selectionOf({sel}: UrlState): string {
         this.go(waiting);
       }
       if (change === "view") this.moved();
-      if (change !== "hover" && change !== "data") this.later();
       if (change === "selection") this.selected();
+      if (change !== "hover" && change !== "data") this.later();
     });
   }
 
@@ -44,7 +45,6 @@ function selectionOf({sel}: UrlState): string {
     return this.app.model.runs.every(({info}) => info.complete);
   }
 
-  go(state: UrlState): void {
   // From then on Back leads to the place that is shown now. Within another page it is that page's.
   leave(): void {
     this.leaves = this.settled && window.parent === window;
@@ -77,6 +77,7 @@ function selectionOf({sel}: UrlState): string {
     this.go(state);
   }
 
+  go(state: UrlState): void {
     const {app} = this;
     const {model} = app;
     const run = model.first;
@@ -104,8 +105,8 @@ function selectionOf({sel}: UrlState): string {
     else if (state.at !== undefined) this.goTo(state.at);
     else if (state.find && state.from === undefined)
       void app.actions.find.called(state.find, state.table);
-    if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.mark) model.setMark({from: state.mark[0], to: state.mark[1]});
+    if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
     if (state.sel && (ofB || !state.sel.run)) {
       const {table, row, run: index = 0} = state.sel;
       void app.actions.select(model.runs[index], {table, row}, state.from === undefined);
@@ -139,7 +140,7 @@ function selectionOf({sel}: UrlState): string {
     const steps = info.steps[0];
     motion.jump(framed({from: steps.from[at.first], to: steps.to[at.last]}, model.whole));
     const [first, last] = [steps.number[at.first], steps.number[at.last]];
-    const said = `Steps ${first} to ${last}, as long as most. 0 shows ${
+    const said = `Steps ${first} to ${last}, as long as most. ${kTouch ? "All" : "0"} shows ${
       isPart(info) ? "all that this file has" : "the whole run"}.`;
     this.first = {said, from: model.view.from, to: model.view.to};
     this.app.say(said);
@@ -215,8 +216,8 @@ function selectionOf({sel}: UrlState): string {
       find: model.found?.text,
       sel: settled ? this.selectedEvent : undefined,
       range: range ? [range.from, range.to] : undefined,
-      pin: settled ? model.pinned : undefined,
       mark: mark ? [mark.from, mark.to] : undefined,
+      pin: settled ? model.pinned : undefined,
       open: !settled ? undefined : [...model.open].map(([id, open]) => open ? id : -id - 1),
     };
     const place = formatUrl(state);

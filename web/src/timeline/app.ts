@@ -64,7 +64,7 @@ export class App {
   // The first picture comes before what takes longer to find.
   private readonly working =
     h("span", {class: "muted working", role: "status"}, "finding steps, phases and gaps …");
-  private readonly span = h("span", {class: "muted wide-only span"});
+  private readonly span = h("span", {class: "muted span"});
   private readonly live: Live;
   private readonly embedded = document.documentElement.classList.contains("embedded");
 
@@ -165,6 +165,11 @@ export class App {
       "?");
     const isStatic = this.model.first.source.isStatic;
     const link = new LinkMenu(isStatic, () => this.address.place, (text) => this.say(text)).element;
+    this.stage.corner.prepend(h("div", {class: "ways"},
+      this.way("Longest",
+        "The longest idle gap of a GPU, or stall of a step; again: the second longest (I)",
+        () => void this.actions.find.longestGap()),
+      this.way("All", "Show the whole run (0)", () => this.motion.to(this.model.whole))));
     document.body.classList.add("timeline");
     document.body.replaceChildren(
       h("header", {class: "timeline-bar"}, h("b", {class: "brand"}, "batchlight"),
@@ -177,6 +182,12 @@ export class App {
     // has little room.
     if (this.embedded) this.dock.setOpen(false);
     if (window.parent === window) this.stage.region.focus({preventScroll: true});
+  }
+
+  // What has a key as well.
+  private way(label: string, name: string, click: () => void): HTMLElement {
+    return h(
+      "button", {type: "button", class: "quiet", title: name, "aria-label": name, click}, label);
   }
 
   // What grows with a run that goes on, and with what is found after the first picture.
@@ -222,6 +233,7 @@ export class App {
       new Map<RunView, Map<number, boolean>>(this.model.runs.map((run) => [run, new Map()]));
     return (run, name) => {
       const known = verdicts.get(run)!;
+      if (found.names.get(run)?.has(name)) return true;
       let verdict = known.get(name);
       if (verdict === undefined) {
         const shown = run.names.get(name);
@@ -236,7 +248,6 @@ export class App {
   private tell(): void {
     const {selected, reading} = this.model;
     if (!selected) return this.say(reading ? readingText(this.model, reading).join(", ") : "");
-      if (found.names.get(run)?.has(name)) return true;
     const {run, event} = selected;
     const step = event.step ? `, step ${event.step.number}` : "";
     const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);

@@ -14,6 +14,13 @@ export function tickDistance(nsPerPixel: number, least: number): number {
   return 10 * power;
 }
 
+// The next shorter distance between ticks.
+export function finer(distance: number): number {
+  const power = 10 ** Math.floor(Math.log10(distance) + 1e-9);
+  const step = Math.round(distance / power);
+  return step === 1 ? power / 2 : step === 2 ? power : 2 * power;
+}
+
 export function ticks(from: number, to: number, distance: number): number[] {
   const found = [];
   for (let i = Math.ceil(from / distance); i * distance <= to; ++i) found.push(i * distance + 0);

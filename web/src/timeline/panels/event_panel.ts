@@ -11,6 +11,7 @@ import {didRows, sampledRows} from "./sampled_rows";
 import {inFile, isPart} from "../state/held";
 import type {Model, Reading, RunView} from "../state/model";
 import {placeOf, readingText, runLetter} from "../state/places";
+import {kTouch} from "../touch";
 
 export interface EventActions {
   go(run: RunView, ref: Ref): void;
@@ -36,8 +37,6 @@ const kCounted: Record<string, string> = {
 
 const kSamePart = 0.1;  // of a time, that needs no words of its own
 
-const kTouch = matchMedia("(pointer: coarse)").matches;
-
 export class EventPanel {
   readonly element = h("div", {class: "event-panel"});
   private offset = 0;  // of the run, that is shown
@@ -59,7 +58,7 @@ export class EventPanel {
     }
     if (!selected) {
       this.element.replaceChildren(h("p", {class: "muted"},
-        kTouch ? "Tap an event. Two fingers zoom, one moves."
+        kTouch ? "Tap an event. Two fingers zoom, one moves. Longest and All stand at the top left."
                : "Click an event, or press an arrow key. W S zoom, A D move, ? lists all keys."));
       return;
     }

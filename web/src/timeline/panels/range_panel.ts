@@ -10,6 +10,7 @@ import {heldOfRange, lackOfSteps, lackOfTime} from "../state/held";
 import type {Model, Range, RunView} from "../state/model";
 import {runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
+import {kTouch} from "../touch";
 import {askedSteps, askedTime, joined, ofOneStep, partOf} from "./range_data";
 import {tableBox} from "./table_box";
 
@@ -126,7 +127,9 @@ export class RangePanel {
       this.head.replaceChildren();
       this.held.hidden = true;
       this.result.replaceChildren(h("p", {class: "muted"},
-        "Drag over the rows or the axis, press T for the step around the selected event or R for its time, or type the ends here."));
+        kTouch
+          ? "Tap an event: its panel has the tables of its time and of its step. Or type the ends here."
+          : "Drag over the rows or the axis, press T for the step around the selected event or R for its time, or type the ends here."));
       return;
     }
     const abort = this.abort = new AbortController();

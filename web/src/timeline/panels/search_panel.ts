@@ -8,6 +8,7 @@ import type {Track} from "../data/track";
 import {heldStepsText, inFile, isPart, lackOfSteps} from "../state/held";
 import type {Density, Model, RunView} from "../state/model";
 import {placeOf, runLetter} from "../state/places";
+import {kTouch} from "../touch";
 
 export interface SearchActions {
   walk(text: string, direction: 1|- 1): void;
@@ -23,9 +24,9 @@ export interface SearchActions {
 const kSettleMs = 120;
 const kBins = 1024;
 const kMostLanes = 20;
-
 const kMostNames = 1000;  // that keep their colour by number, as what is shown of them may be cut
 const kShownNames = 100;
+
 // What was found in a run.
 interface RunFound {
   run: RunView;
@@ -104,8 +105,8 @@ export class SearchPanel {
         events: density.reduce((sum, {events}) => sum + events, 0),
         density,
         most: Math.max(...found.map(({most}) => most)),
-      };
         names: new Map(found.map(({run, names}) => [run, names])),
+      };
       model.changed("search");
       this.draw(found);
       if (show) this.actions.show();
@@ -137,7 +138,8 @@ export class SearchPanel {
   private draw(found: RunFound[]|null): void {
     if (!found) {
       this.element.replaceChildren(h("p", {class: "muted"},
-        "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, of what is called just so first, Shift+Enter to the previous one."));
+        `Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, of what is called just so first${
+          kTouch ? "" : ", Shift+Enter to the previous one"}.`));
       return;
     }
     const step = searchedStep(this.input.value);
@@ -177,9 +179,14 @@ export class SearchPanel {
   // With names that look like it, as the terminal has them.
   private noneText(found: readonly RunFound[]): string {
     const {runs, first: {info}} = this.model;
-    if (runs.length > 1) return "No event of either run has this in its name.";
-    if (!isPart(info)) return "No event has this in its name.";
-    return `No event in this file has this in its name: it holds ${heldStepsText(info)}.`;
+    const near = found.map(({run, answer: {near = ""}}) => runs.length > 1 && near
+        ? near.replace("; ", `; of ${runLetter(this.model, run)} `)
+        : near);
+    const words = runs.length > 1 ? "No event of either run has this in its name"
+      : isPart(info) ? `No event in this file has this in its name: it holds ${heldStepsText(info)}`
+                     : "No event has this in its name";
+    const text = words + near.join("");
+    return text.endsWith("?") ? text : `${text}.`;
   }
 
   // Tracks of counters, which have no events.

@@ -1,6 +1,6 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {apart, kTextPad, moment, namedSteps, placeBeside, placeOfMoment, tickDistance, ticks, touch} from "../draw/ruler";
+import {apart, finer, kTextPad, moment, namedSteps, placeBeside, placeOfMoment, tickDistance, ticks, touch} from "../draw/ruler";
 import type {Label} from "../draw/ruler";
 import type {Model} from "../state/model";
 import type {Span} from "../state/viewport";
@@ -10,6 +10,8 @@ import type {CanvasLayer} from "./canvas_layer";
 const kHeight = 36;
 const kTickPx = 110;
 const kLabelGap = 8;
+const kTimeGap = 4;    // from a tick to its time
+const kMostFiner = 3;  // times that ticks are set closer
 const kTimeY = 11;
 const kStepY = 27;
 const kShortTick = 3;  // below the names
@@ -21,29 +23,41 @@ export function rulerHeight({scale}: Model): number {
 
 export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: string): void {
   const target = layer.clear();
-  const {view} = model;
   target.font = font;
   target.textBaseline = "middle";
-  const distance = distanceOf(target, model);
   target.fillStyle = inks.page.line;
-  const at = ticks(view.from, view.to, distance);
-  for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, rulerHeight(model) / 2);
+  const times = timesOf(target, model);
+  for (const {x} of times) target.fillRect(Math.round(x), 0, 1, rulerHeight(model) / 2);
   target.fillStyle = inks.page.muted;
-  drawTimes(target, model, at.map((tick) => ({x: view.x(tick), text: moment(tick, distance)})));
+  for (const {x, text, shown} of times)
+    if (shown) target.fillText(text, x + kTimeGap, kTimeY * model.scale);
   const named = drawSteps(target, model, inks);
   drawNotes(target, model, inks);
   drawRange(target, model, inks, named);
 }
 
-// None that the edge of the picture would cut.
-function drawTimes(target: CanvasRenderingContext2D, {view, scale}: Model,
-  times: {x: number; text: string}[]): void {
-  const labels =
-    times.map(({x, text}) => ({text, x: x + 4, width: target.measureText(text).width}));
-  const shown = apart(labels, 0, view.width);
-  labels.forEach(({x, text}, i) => {
-    if (shown[i]) target.fillText(text, x, kTimeY * scale);
-  });
+interface TickLabel {
+  x: number;
+  text: string;
+  shown: boolean;
+}
+
+// Ticks and their times, none that the edge of the picture would cut. In a narrow picture they lie
+// closer, until one has its time.
+function timesOf(target: CanvasRenderingContext2D, model: Model): TickLabel[] {
+  const {view} = model;
+  let distance = distanceOf(target, model);
+  for (let left = kMostFiner;; --left) {
+    const labels = ticks(view.from, view.to, distance).map((tick) => {
+      const text = moment(tick, distance);
+      const x = view.x(tick);
+      return {text, tick: x, x: x + kTimeGap, width: target.measureText(text).width};
+    });
+    const shown = apart(labels, 0, view.width);
+    if (left === 0 || distance <= 1 || shown.some(Boolean))
+      return labels.map(({tick, text}, i) => ({x: tick, text, shown: shown[i]}));
+    distance = finer(distance);
+  }
 }
 
 // Far into a recording and deep in a zoom a moment has many digits.
@@ -51,7 +65,7 @@ function distanceOf(target: CanvasRenderingContext2D, model: Model): number {
   const {view} = model;
   const room = kTickPx * model.scale;
   const distance = tickDistance(view.nsPerPixel, room);
-  const label = target.measureText(moment(view.to, distance)).width + 4 + kLabelGap;
+  const label = target.measureText(moment(view.to, distance)).width + kTimeGap + kLabelGap;
   return label <= room ? distance : tickDistance(view.nsPerPixel, label);
 }
 

@@ -34,6 +34,7 @@ export class Stage {
   readonly region: HTMLElement;  // has the focus for keys
   readonly scroller: HTMLElement;
   readonly element: HTMLElement;
+  readonly corner: HTMLElement;  // above the names
   inks: Inks;
   lanes: Lane[] = [];
   private fills: Fills;
@@ -58,8 +59,9 @@ export class Stage {
       this.rows.canvas, this.over.canvas);
     this.window = h("div", {class: "window"}, this.names.element, this.region);
     this.scroller = h("div", {class: "scroller"}, this.window, this.spacer);
+    this.corner = h("div", {class: "corner"}, this.names.filter);
     this.element = h("div", {class: "stage"},
-      h("div", {class: "time-axis"}, h("div", {class: "corner"}, this.names.filter),
+      h("div", {class: "time-axis"}, this.corner,
         h("div", {class: "axis"}, this.minimap.layer.canvas, this.ruler.canvas)),
       this.scroller);
     this.inks = new Inks();
