@@ -5,7 +5,7 @@ esbuild=$1 node=$2 folder=$3
 cd "$(dirname "$0")"
 rm -rf "$folder"
 mapfile -t tests < <(find src -name '*_test.ts' | sort)
-"$esbuild" "${tests[@]}" --bundle --platform=node --format=cjs --out-extension:.js=.cjs \
+"$esbuild" "${tests[@]}" --bundle --loader:.bin=binary --platform=node --format=cjs --out-extension:.js=.cjs \
   --outdir="$folder" --log-level=warning
 mapfile -t bundles < <(find "$folder" -name "*.cjs" | sort)
 "$node" --test "${bundles[@]}"

@@ -74,7 +74,7 @@ DecodedView DecodeView(std::string_view bytes) {
   return view;
 }
 
-std::string ViewText(std::string_view bytes) {
+std::string ViewText(std::string_view bytes, const std::function<bool(uint32_t)>& is_counter) {
   const DecodedView view = DecodeView(bytes);
   std::string text = "from " + std::to_string(view.from_ns) + " to " + std::to_string(view.to_ns) +
                      " step " + std::to_string(view.step_ns) + " generation " +
@@ -82,8 +82,14 @@ std::string ViewText(std::string_view bytes) {
                      (view.fine ? "" : " BROKEN") + "\n";
   for (const DecodedView::Row& row : view.rows) {
     text += "track " + std::to_string(row.track) + " row " + std::to_string(row.row) + "\n";
+    const bool counter = is_counter(row.track);
     for (uint32_t i = row.first; i < row.first + row.count; ++i) {
-      if (i >= view.flags.size()) continue;
+      if (counter && i < view.last.size()) {
+        const auto number = [](double value) { return std::to_string(int64_t(value)); };
+        text += "  sample " + std::to_string(view.sample_start[i]) + " min " + number(view.min[i]) +
+                " max " + number(view.max[i]) + " last " + number(view.last[i]) + "\n";
+      }
+      if (counter || i >= view.flags.size()) continue;
       text += "  start " + std::to_string(view.start[i]) + " width " +
               std::to_string(view.width[i]) + " ref " + std::to_string(view.ref[i]) + " name " +
               std::to_string(view.name[i]) + " count " + std::to_string(view.count[i]) + " busy " +

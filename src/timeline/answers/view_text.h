@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct DecodedView {
 };
 
 DecodedView DecodeView(std::string_view bytes);
-std::string ViewText(std::string_view bytes);
+// `is_counter`: of a track. As web/src/timeline/data/golden_test.ts says it of the same bytes.
+std::string ViewText(std::string_view bytes, const std::function<bool(uint32_t)>& is_counter);
 
 }  // namespace batchlight::timeline

@@ -40,20 +40,29 @@ std::vector<RowRange> AllRows(const Timeline& timeline) {
 }
 
 TEST(Viewport, AnswersAsTheGoldenFileSays) {
-  const Store store = SmallRun();
-  const auto timeline = BuildTimeline(store, {.derived = false});
+  Store store = SmallRun();
+  for (const int64_t at_ns : {50, 300, 305, 600}) {
+    store.gpu_memory_events.Append({.start_ns = at_ns,
+                                    .process = ProcessId::At(0),
+                                    .address = static_cast<uint64_t>(at_ns),
+                                    .bytes = 4096,
+                                    .memory_kind = MemoryKind::kDevice,
+                                    .operation = MemoryOperation::kAllocation});
+  }
+  const auto timeline = BuildTimeline(store);
+  const auto is_counter = [&](uint32_t track) { return !timeline->tracks()[track].series.empty(); };
   const std::string bytes = AnswerView(
       *timeline,
       {.from_ns = 100, .to_ns = 900, .step_ns = 16, .rows = AllRows(*timeline), .generation = 3});
   const std::string golden = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/golden/timeline_view";
   if (std::getenv("UPDATE_GOLDEN") != nullptr) {
     ASSERT_TRUE(WriteWholeFile(golden + ".bin", bytes).ok());
-    ASSERT_TRUE(WriteWholeFile(golden + ".txt", ViewText(bytes)).ok());
+    ASSERT_TRUE(WriteWholeFile(golden + ".txt", ViewText(bytes, is_counter)).ok());
   }
   const auto expected = ReadWholeFile(golden + ".bin");
   const auto text = ReadWholeFile(golden + ".txt");
   ASSERT_TRUE(expected.ok() && text.ok());
-  EXPECT_EQ(ViewText(bytes), text.value());
+  EXPECT_EQ(ViewText(bytes, is_counter), text.value());
   EXPECT_EQ(bytes, expected.value());
 }
 
