@@ -150,7 +150,7 @@ class Timeline(timeline_case.TimelineCase):
         self.assertEqual(self.selected()[0], 'aten::linear')
         self.press('Right')
         self.wait('return batchlightTimeline.app.model.selected.event.name === "aten::layer_norm"')
-        self.assertRegex(self.browser.text('.status'), r'^aten::layer_norm, 6\.00 µs, at .*, step 20, main thread .*, depth 2$')
+        self.assertRegex(self.browser.text('.status'), r'^aten::layer_norm, 6\.00 µs, at .*, step 20, main thread .*, row 3$')
         self.press('Left')
         self.wait('return batchlightTimeline.app.model.selected.event.name === "aten::linear"')
         self.press('Up')

@@ -117,7 +117,9 @@ export interface ColumnFormat {
 
 // How every number of a column is shown.
 export function columnFormat(column: Column, values: readonly(number | null)[]): ColumnFormat {
-  if (column.identifier) return {unit: "", text: String};
+  // A unit of nothing would be the smallest there is.
+  const empty = column.largest === undefined && values.every((value) => value === null);
+  if (column.identifier || empty) return {unit: "", text: String};
   let largest = column.largest ?? 0;
   for (const value of values)
     if (value !== null) largest = Math.max(largest, Math.abs(value));

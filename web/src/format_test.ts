@@ -75,3 +75,8 @@ test("what stands between backticks is code", () => {
   assert.deepEqual(codePieces("`a`, `b`").map((piece) => piece.text), ["a", ", ", "b"]);
   assert.deepEqual(codePieces("a ` alone"), [{text: "a ` alone", code: false}]);
 });
+
+test("a column of no number has no unit", () => {
+  assert.equal(columnFormat(column("ns"), [null, null]).unit, "");
+  assert.equal(columnFormat(column("ns"), [null, 5]).unit, "ns");
+});

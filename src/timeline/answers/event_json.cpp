@@ -85,7 +85,7 @@ class FieldWriter {
       if (value.IsNone()) return false;
       field["text"] = LaunchText(store.kernel_launches.Row(value.row()));
     } else if constexpr (std::is_integral_v<T> || std::is_floating_point_v<T>) {
-      field["text"] = std::to_string(value);
+      field["text"] = (field["key"] == "released_by" ? "tid " : "") + std::to_string(value);
       field["value"] = value;
     } else {
       return false;  // rows of other tables: parents and links show them

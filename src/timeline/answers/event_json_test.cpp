@@ -169,6 +169,8 @@ TEST(EventDetails, WhatStandsForNoneIsNoField) {
   const auto timeline = BuildTimeline(built);
   const Links links(*timeline);
   const uint32_t first_ref = timeline->events().TableWithKey("os_calls")->first_ref;
+  const nlohmann::json released = EventDetails(*timeline, links, first_ref + 1)["fields"].back();
+  EXPECT_EQ(released["text"], "tid 100") << "as the thread's own number is told";
   const auto keys = [&](uint32_t row) {
     std::string text;
     const nlohmann::json details = EventDetails(*timeline, links, first_ref + row);

@@ -252,7 +252,7 @@ export class App {
     const step = event.step ? `, step ${event.step.number}` : "";
     const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);
     this.say(`${called}, ${time(event.to - event.from)}, at ${time(event.from)}${step}, ${
-      placeOf(this.model, run, event)}, depth ${event.depth}`);
+      placeOf(this.model, run, event)}, row ${event.depth + 1}`);
   }
 
   stepRange(): void {

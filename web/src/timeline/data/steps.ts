@@ -120,3 +120,20 @@ export function stepsThereAre({steps}: RunAnswer): string {
   return number.length === 1 ? `its only step is ${number[0]}`
                              : `its steps go from ${number[0]} to ${number[number.length - 1]}`;
 }
+
+export interface Pair {
+  a: number;
+  b: number;
+}
+
+// The pair of steps of two runs, by number, at which these are compared: in the middle of those
+// that count in both; of all where none does.
+export function middlePair(
+  pairs: readonly Pair[], a: StepsInfo|undefined, b: StepsInfo|undefined): Pair|undefined {
+  const countedOf = (steps: StepsInfo|undefined): Set<number> =>
+    new Set(steps?.steady.map((place) => steps.number[place]));
+  const [inA, inB] = [countedOf(a), countedOf(b)];
+  const counted = pairs.filter((pair) => inA.has(pair.a) && inB.has(pair.b));
+  const found = counted.length > 0 ? counted : pairs;
+  return found[found.length >> 1];
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import type {RunAnswer} from "./protocol";
-import {searchedStep, stepOf, startInStep, typicalSteps} from "./steps";
+import type {RunAnswer, StepsInfo} from "./protocol";
+import {middlePair, searchedStep, stepOf, startInStep, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -58,4 +58,12 @@ test("where an event begins is told by its step", () => {
   const text = (ns: number): string => `${ns / 1e6} ms`;
   assert.equal(startInStep(98e6, 100e6, text), "2 ms before its start");
   assert.equal(startInStep(100e6, 100e6, text), "0 ms after its start");
+});
+
+test("two runs are compared at a step that counts in both", () => {
+  const steps = (steady: number[]) => ({number: [0, 1, 2, 3, 4], steady}) as unknown as StepsInfo;
+  const pairs = [0, 1, 2, 3, 4].map((number) => ({a: number, b: number}));
+  assert.deepEqual(middlePair(pairs, steps([1, 3, 4]), steps([0, 1, 3, 4])), {a: 3, b: 3});
+  assert.deepEqual(middlePair(pairs, steps([1]), steps([2])), {a: 2, b: 2}, "none counts in both");
+  assert.equal(middlePair([], undefined, undefined), undefined);
 });

@@ -319,11 +319,13 @@ export class Finder {
     this.forget();
     if (kind === "gap" && !runs.some(hasGpu)) return this.actions.say(this.noGpu(runs));
     const known = found.reduce((sum, {answer}) => sum + answer.count, 0);
-    const what =
-      (kind === "gap" ? "times in which a GPU had nothing to do" : "events of this name") +
-      inFile(runs[0].info) + this.of(runs);
-    this.actions.say(
-      known > 0 ? `There are only ${count(known)} ${what}.` : `There are no ${what}.`);
+    const [one, several, of] = kind === "gap"
+      ? ["time", "times", "in which a GPU had nothing to do"]
+      : ["event", "events", "of this name"];
+    const what = ` ${of}${inFile(runs[0].info)}${this.of(runs)}.`;
+    if (known === 0) this.actions.say(`There are no ${several}${what}`);
+    else if (known === 1) this.actions.say(`There is only one ${one}${what}`);
+    else this.actions.say(`There are only ${count(known)} ${several}${what}`);
   }
 }
 

@@ -4,6 +4,7 @@ import {h, longText} from "../../dom";
 import {time} from "../../format";
 import {tabs} from "../../views/tabs";
 import type {CompareAnswer, RangeTable} from "../data/protocol";
+import {middlePair} from "../data/steps";
 import type {Model} from "../state/model";
 import {headOf, runLetter} from "../state/places";
 import type {Span} from "../state/viewport";
@@ -75,11 +76,13 @@ export class ComparePanel {
     this.choose();
   }
 
-  // Where a link, or a reader who did not wait, asked for; else in the middle of what both have.
+  // Where a link, or a reader who did not wait, asked for; else in the middle of what counts in
+  // both.
   private choose(): void {
     if (this.aligned !== undefined || !this.loaded) return;
     const {pairs} = this;
-    const pair = pairs.find(({a}) => a === this.asked) ?? pairs[pairs.length >> 1];
+    const [a, b] = this.model.runs.map(({info}) => info.steps[0]);
+    const pair = pairs.find((one) => one.a === this.asked) ?? middlePair(pairs, a, b);
     if (pair) this.align(pair);
     else this.said.textContent = "the runs have no steps in common: they begin together";
   }
