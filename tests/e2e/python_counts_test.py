@@ -117,6 +117,27 @@ class Counts(unittest.TestCase):
                     self.assertLessEqual(primitive, calls, key)
                     self.assertLess(resumed, calls + 1, key)
 
+    def test_recursion_counts_the_outer_call_once(self):
+        code = START + (
+            "def even(n): return n == 0 or odd(n - 1)\n"
+            "def odd(n): return n != 0 and even(n - 1)\n"
+            "p.fib(16); even(300)\n")
+        for python in interpreters():
+            with self.subTest(python), counting() as session:
+                self.run_well(session, python, "-c", code)
+                found = {key[2]: value for key, value in functions(session)[0].items()
+                         if key[2] in ("fib", "even", "odd")}
+                self.assertEqual({name: tuple(value[:2]) for name, value in found.items()},
+                                 {"fib": (3193, 1), "even": (151, 1), "odd": (150, 1)})
+                # Level by level each would have many times its time.
+                _, _, _, own, total = found["fib"]
+                self.assertLessEqual(own, total)
+                self.assertLess(total, 2 * own)
+                both = found["even"][3] + found["odd"][3]
+                self.assertLess(found["odd"][4], found["even"][4])
+                self.assertLessEqual(both, 1.01 * found["even"][4])
+                self.assertLess(found["even"][4], 2 * both)
+
     def test_resumptions_are_told_from_calls(self):
         code = START + "sum(p.numbers(100)); sum(p.numbers(3))\n"
         for python in interpreters():

@@ -26,6 +26,7 @@ from torch_masks import Masks  # noqa: E402, F401: tests
 from torch_module_names import ModuleNames  # noqa: E402, F401: tests
 from torch_operands import Operands  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
+from torch_savers import Savers  # noqa: E402, F401: tests
 from torch_settings import Settings  # noqa: E402, F401: tests
 from torch_unheld import Unheld  # noqa: E402, F401: tests
 
@@ -328,16 +329,6 @@ class Training(TorchCase):
             ("call", "eval, no_grad"), ("call", "no_grad"), ("train", "Module.train"),
             ("train", "Module.train"), ("call", "no_grad")])
         self.balanced(session)
-
-    def test_savers(self):
-        session = self.same("""
-            import os, tempfile
-            path = os.path.join(tempfile.mkdtemp(), "model.pt")
-            torch.save(nn.Linear(2, 2).state_dict(), path)
-            torch.load(path)
-        """)
-        names = [record.name for record in session.events("PhaseBegin") if record.phase == 8]
-        self.assertEqual(names, ["torch.save", "torch.load"])
 
     def test_scaler_and_checkpointing(self):
         session = self.same("""

@@ -77,6 +77,35 @@ class Figures(unittest.TestCase):
         if run.get('gpu', {}).get('kernels'):
             self.top_kernel(max(run['gpu']['kernels'], key=lambda kernel: kernel['share']))
         self.flame(process['duration'])
+        self.stages(run['lives'])
+
+    def stages(self, lives):
+        """Bar and table of each process's life; together they are the whole of it."""
+        chosen = self.browser.run('return document.querySelectorAll("#stages .choice input").length')
+        self.assertEqual(chosen, len(lives) + 1 if len(lives) > 1 else 0, 'each, and the mean of several')
+        for index, life in enumerate(lives):
+            self.browser.run(f'const choices = document.querySelectorAll("#stages .choice input");'
+                             f'if (choices.length > 0) choices[{index}].click()')
+            *rows, (last, whole, wall, *_) = self.rows('#stages table tbody tr, #stages table tfoot tr')
+            self.assertEqual([row[0] for row in rows], [stage['stage'] for stage in life['stages']])
+            for (label, share, total, number, each), stage in zip(rows, life['stages']):
+                self.same(share, 100 * stage['share'], label)
+                self.same(total, stage['total_ns'], label)
+                self.assertEqual(number.replace(',', ''), str(stage['count']), label)
+                self.same(each, stage['total_ns'] / stage['count'], label)
+            self.assertEqual((last, whole), ('Run', '100.0 %'))
+            self.same(wall, sum(stage['total_ns'] for stage in life['stages']), last)
+            bar = self.browser.run('return [...document.querySelectorAll("#stages .stack > div")]'
+                                   '.map(part => [part.title, parseFloat(part.style.flexGrow)])')
+            self.assertEqual([title for title, _ in bar], [f'{label}: {total}' for label, _, total, *_ in rows])
+            for (title, grow), stage in zip(bar, life['stages']):
+                self.assertAlmostEqual(grow, 100 * stage['share'], delta=0.01, msg=title)
+
+        if len(lives) > 1:
+            self.browser.run('[...document.querySelectorAll("#stages .choice input")].pop().click()')
+            for label, _, total, *_ in self.rows('#stages table tbody tr'):
+                of_all = [stage['total_ns'] for life in lives for stage in life['stages'] if stage['stage'] == label]
+                self.same(total, sum(of_all) / len(lives), f'mean of {label}')
 
     def phases(self, expected):
         for label, share, mean, *_ in self.rows('.breakdown tbody tr:not(.events, .events *)'):

@@ -27,6 +27,13 @@ TEST(Statistics, OneValueAndNone) {
   EXPECT_EQ(Summarize({}).count, 0u);
 }
 
+// Of four values the 95th percentile is the longest but for a rest that nobody measured.
+TEST(Statistics, PercentilesAreOfFiveValuesOrMore) {
+  EXPECT_FALSE(HasPercentiles(Summarize({})));
+  EXPECT_FALSE(HasPercentiles(Summarize({10, 20, 30, 40})));
+  EXPECT_TRUE(HasPercentiles(Summarize({10, 20, 30, 40, 50})));
+}
+
 TEST(Statistics, SpreadIgnoresAWildValue) {
   const Sample sample = Summarize({100, 101, 99, 100, 102, 98, 100, 100000});
   EXPECT_NEAR(sample.spread, 1.4826 * 1, 1e-9);

@@ -214,6 +214,85 @@ TEST_F(StagesTest, AddUpToTheLifeOfTheProcess) {
   EXPECT_EQ(parts.largest[1].ns, 100 * kMs);
 }
 
+// CUDA starts until the first call that gives the GPU work; an import that loads its libraries is
+// still an import.
+TEST_F(StagesTest, CudasStartIsAPartOfStartUp) {
+  Start();
+  build_.ApiCall(main_, "cuInit", 900 * kMs, 950 * kMs);  // by torch's import
+  build_.Phase(main_, Phase::kFunction, "torch.cuda._lazy_init", 1100 * kMs, 1300 * kMs);
+  build_.ApiCall(main_, "cudaGetDeviceCount_v3020", 1110 * kMs, 1290 * kMs);
+  build_.ApiCall(main_, "cudaFree_v3020", 1300 * kMs, 1360 * kMs);
+  build_.ApiCall(main_, "cudaLaunchKernel_v7000", 1370 * kMs, 1380 * kMs);
+  build_.ApiCall(main_, "cudaDeviceSynchronize_v3020", 1390 * kMs, 1490 * kMs);
+  Prepare(1500);
+  for (int i = 0; i < 8; ++i) Step();
+  End(at_ + 90);
+  EXPECT_EQ(Find().at("start-up"), 1500);
+  const StartUpParts& parts = run_.processes[0].start_up;
+  EXPECT_EQ(parts.imports_ns, 900 * kMs);
+  EXPECT_EQ(parts.cuda_ns, 260 * kMs);
+  EXPECT_EQ(parts.set_up_ns, 290 * kMs);
+  const std::vector<StartUpPart> named = PartsByName(parts);
+  const auto cuda = std::find_if(named.begin(), named.end(), [](const StartUpPart& part) {
+    return part.name == "CUDA context";
+  });
+  ASSERT_NE(cuda, named.end());
+  EXPECT_EQ(cuda->ns, 260 * kMs);
+}
+
+TEST_F(StagesTest, AStepThatCompilesIsNoTraining) {
+  Start();
+  Prepare(1500);
+  build_.Phase(main_, Phase::kCompile, "torch.compile", at_ * kMs, (at_ + 500) * kMs);
+  at_ += 500;
+  for (int i = 0; i < 8; ++i) Step();
+  End(at_ + 90);
+  const auto ms = Find();
+  EXPECT_GE(ms.at("compile"), 500);
+  EXPECT_EQ(ms.at("training") + ms.at("compile"), 500 + 8 * 100);
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kCompile)->count, 1u);
+}
+
+TEST_F(StagesTest, TheCaptureOfAGraphIsNoTraining) {
+  Start();
+  Prepare(1500);
+  const auto step = [&](int64_t length_ms) {
+    build_.Phase(main_, Phase::kDataLoaderNext, "DataLoader", at_ * kMs, (at_ + 10) * kMs);
+    at_ += length_ms;
+  };
+  const auto update = [&](int64_t from_ms, int64_t to_ms) {
+    build_.Phase(main_, Phase::kBackward, "backward", (at_ + from_ms - 5) * kMs,
+                 (at_ + from_ms) * kMs);
+    build_.Phase(main_, Phase::kOptimizerStep, "SGD.step", (at_ + from_ms) * kMs,
+                 (at_ + to_ms) * kMs);
+  };
+  for (int i = 0; i < 2; ++i) {
+    update(50, 60);
+    step(100);
+  }
+  build_.ApiCall(main_, "cudaStreamBeginCapture_v10000", (at_ + 20) * kMs, (at_ + 21) * kMs);
+  update(30, 40);
+  build_.ApiCall(main_, "cudaStreamEndCapture_v10000", (at_ + 60) * kMs, (at_ + 61) * kMs);
+  build_.ApiCall(main_, "cudaGraphInstantiateWithFlags_v11040", (at_ + 62) * kMs,
+                 (at_ + 250) * kMs);
+  step(300);
+  for (int i = 0; i < 10; ++i) {
+    build_.ApiCall(main_, "cudaGraphLaunch_v10000", (at_ + 20) * kMs, (at_ + 30) * kMs);
+    step(100);
+  }
+  step(10);
+  End(at_ + 90);
+  const auto ms = Find();
+  EXPECT_EQ(ms, (std::map<std::string, int64_t>{{"start-up", 1500},
+                                                {"warm-up", 200},
+                                                {"graph capture", 300},
+                                                {"training", 1000},
+                                                {"other", 10},
+                                                {"shutdown", 90}}));
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kGraphCapture)->count, 1u);
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kTraining)->count, 10u);
+}
+
 // The first use of a PyTorch: its import waits until the operator recorder is compiled, which is no
 // part of the program's start-up.
 TEST_F(StagesTest, TheRecordersBuildIsAStageOfItsOwn) {

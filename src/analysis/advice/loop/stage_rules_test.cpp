@@ -88,6 +88,11 @@ TEST(StageRules, ValidationThatTakesLongerThanTraining) {
   EXPECT_EQ(found->gain_ns, 0);
   EXPECT_GT(found->run_share, 0.4);
   EXPECT_FALSE(found->patch.empty());
+  EXPECT_NE(
+      found->action.find("its batches, which need no gradients (torch.no_grad), may be two to "
+                         "four times as large"),
+      std::string::npos)
+      << found->action;
 }
 
 TEST(StageRules, WorkersThatStartInAValidationAreNotItsCost) {
