@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/forward/mask_loops.h"
@@ -31,6 +32,8 @@ constexpr uint64_t kLeastWithBackward = 10;
 // One operator of so many in a loop over time steps is a sigmoid, and as many a tanh: gates, of
 // which an LSTM's step has five among a dozen operators, a GRU's two or three.
 constexpr uint64_t kLeastGates = 16;
+// What the call of an operator takes at most, with what autograd remembers of it.
+constexpr int64_t kCallNs = 30'000;
 // A backward that takes longer for each linked function waits for something else.
 constexpr double kMostOfLinked = 2;
 // Operators in a row that autograd does not follow: no forward of what learns.
@@ -270,6 +273,7 @@ class PartsFinder {
       for (const OperatorStretch& stretch : loop.stretches) {
         Add(stretch.begin, stretch.end, stretch.begin, found_.loops);
         found_.loop_spans.push_back(stretch.span);
+        found_.loop_work_ns += WorkOf(stretch);
       }
       found_.loop_operators += loop.operators;
       if (HasGates(loop)) found_.gate_operators += loop.operators;
@@ -287,6 +291,24 @@ class PartsFinder {
       found_.mask_rounds += loop.rounds;
     }
     found_.mask_loop_spans = UnionOf(std::move(found_.mask_loop_spans));
+  }
+
+  int64_t WorkOf(const OperatorStretch& stretch) const {
+    int64_t work_ns = 0;
+    std::vector<std::pair<int64_t, int64_t>> open;  // end and own time of those not over yet
+    const auto close = [&] {
+      work_ns += std::max<int64_t>(0, open.back().second - kCallNs);
+      open.pop_back();
+    };
+    for (uint32_t row = stretch.begin; row < stretch.end; ++row) {
+      const int64_t start_ns = operators_.start_ns[row];
+      const int64_t end_ns = ClosedEnd(store_, start_ns, operators_.end_ns[row]);
+      while (!open.empty() && open.back().first <= start_ns) close();
+      if (!open.empty()) open.back().second -= end_ns - start_ns;
+      open.emplace_back(end_ns, end_ns - start_ns);
+    }
+    while (!open.empty()) close();
+    return work_ns;
   }
 
   bool HasGates(const OperatorLoop& loop) {

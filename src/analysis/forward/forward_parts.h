@@ -50,9 +50,11 @@ struct ForwardParts {
   bool head_of_chosen = false;
   ForwardPart loops;
   std::vector<TimeSpan> loop_spans;  // without pauses and long operators in between
-  uint64_t loop_operators = 0;       // that compute, in all loops, without what these call in turn
-  uint64_t gate_operators = 0;       // of these, in loops with the gates of a recurrent layer
-  ForwardPart mask_loops;            // in the module of the longest
+  // Of these spans what operators do besides being called: their own time but for a call's each.
+  int64_t loop_work_ns = 0;
+  uint64_t loop_operators = 0;  // that compute, in all loops, without what these call in turn
+  uint64_t gate_operators = 0;  // of these, in loops with the gates of a recurrent layer
+  ForwardPart mask_loops;       // in the module of the longest
   std::vector<TimeSpan> mask_loop_spans;  // from the first round of each to the last
   uint64_t mask_loop_count = 0;
   uint64_t mask_rounds = 0;  // of all of them

@@ -105,12 +105,13 @@ void CellsInALoop(const RunMeasures& run, Findings* findings) {
 
 namespace {
 
-// By which a step would be shorter with one operator for all elements. On a GPU never to less than
-// its other work, which recording does not make longer: shares of a step are those of one that is
-// not recorded.
-double GainWithoutLoopsNs(const RunMeasures& run, double loops_ns, double gpu_ns) {
+// By which a step would be shorter with one operator for all elements: what these compute is left.
+// On a GPU never to less than its other work, which recording does not make longer: shares of a
+// step are those of one that is not recorded.
+double GainWithoutLoopsNs(const RunMeasures& run, double loops_ns, double work_share,
+                          double gpu_ns) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr) return loops_ns * kSmallOperatorsGain;
+  if (gpu == nullptr) return loops_ns * (1 - work_share) * kSmallOperatorsGain;
   const double other_ns = std::max(0.0, gpu->busy_share * gpu->window.mean - gpu_ns);
   const double plain_ns = std::max(1.0, gpu->window.mean - LikelyRecordingNs(run));
   const double removable_ns = gpu->window.mean * std::max(0.0, 1 - other_ns / plain_ns);
@@ -165,7 +166,9 @@ void SmallOperators(const RunMeasures& run, Findings* findings) {
   for (const TimeSpan& span : parts.loop_spans) forward_ns += double(span.end_ns - span.start_ns);
   const double backward_ns = double(parts.loops.backward_ns) * parts.backward_of_linked;
   const double loops_ns = (forward_ns + backward_ns) / steps;
-  const double gain_ns = GainWithoutLoopsNs(run, loops_ns, double(parts.loops.gpu_ns) / steps);
+  const double work_share = forward_ns > 0 ? double(parts.loop_work_ns) / forward_ns : 0;
+  const double gain_ns =
+      GainWithoutLoopsNs(run, loops_ns, work_share, double(parts.loops.gpu_ns) / steps);
   if (loops_ns < kSmallOperatorsShare * step_ns) return;
   if (gain_ns < kSmallOperatorsShare * kSmallOperatorsGain * step_ns) return;
   const bool on_gpu = !run.gpu.empty();
