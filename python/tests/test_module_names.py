@@ -57,6 +57,7 @@ class ManyModels(BridgeCase):
             self.assertTrue(labels.has(pair[0]))
         del pair
         self.assertEqual(names, {"Net#11", "Net#12"})
+        self.assertTrue(labels.has(kept[0]))  # what is gone is forgotten when the next is asked for
         self.assertEqual((len(labels._given), len(labels._roots)), (10, 10))
 
     def test_whether_there_are_others_is_known(self):
