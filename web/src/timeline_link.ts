@@ -9,7 +9,7 @@ export type{Place} from "./data";
 // Of the report's address, before the place in the timeline.
 export const kTimelinePrefix = "timeline&";
 
-const kMostLetters = 300;  // of a name, as the timeline has it
+const kMostLetters = 300;  // of a name: of longer ones those are found that begin so
 const kCut = "…";          // in the page's names: what was in the middle is left out
 const kRoom = 0.5;         // shown on each side of a stretch of time, of its length
 
