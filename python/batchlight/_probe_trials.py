@@ -74,15 +74,16 @@ class Runner:
     def __init__(self, command, seconds, steps, startup_s, say):
         self.command, self.seconds, self.steps, self.startup_s = command, seconds, steps, startup_s
         self.target, self._say, self._process = None, say, None
-        self._folder = OwnFolder("batchlight-probe-")
+        self._own = OwnFolder("batchlight-probe-")
+        self.folder = self._own.path
 
     def close(self):
         self._end()
-        self._folder.remove()
+        self._own.remove()
 
     def run(self, trial, recorded=False):
         """With `recorded` the files that it reads are recorded too."""
-        with OwnFolder(trial.mode + "-", self._folder.path) as own:
+        with OwnFolder(trial.mode + "-", self.folder) as own:
             return self._run_in(own, trial, recorded)
 
     def _run_in(self, own, trial, recorded):

@@ -157,11 +157,17 @@ def contents(module, kind):
 
 
 def is_training(module):
-    """Likewise. Modules of torch.jit and wrappers of PyTorch's own keep it elsewhere."""
+    """Likewise. Modules of torch.jit and wrappers of PyTorch's own keep it elsewhere. True where it is not known."""
     own = object.__getattribute__(module, "__dict__")  # own_of(), in every call of a model
-    if "training" in own or not type(module).__module__.startswith("torch."):
+    if "training" in own:
         return own["training"]
-    return module.training
+    if type(module).__module__.startswith("torch."):
+        return module.training
+    for base in type.__dict__["__mro__"].__get__(type(module)):
+        value = type.__dict__["__dict__"].__get__(base).get("training")
+        if value is not None:
+            return value if isinstance(value, bool) else True  # a property is code of the program's
+    return True
 
 
 def parts_of(module):

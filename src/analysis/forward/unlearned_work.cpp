@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -79,7 +78,11 @@ class UnlearnedWorkFinder {
       const int64_t end_ns = EndOf(row);
       uint32_t next = row + 1;
       while (next < last && operators_.start_ns[next] < end_ns) ++next;
-      if (IsFollowed(row, next)) {
+      if (IsBackward(row, next)) {  // torch.autograd.grad in forward: of what learns
+        Add(start, factor, row);
+        start = factor = kNoRow;
+      } else if (IsFollowed(row, next)) {
+        followed_.push_back(operators_.start_ns[row]);
         Add(start, factor, row);
         start = factor = kNoRow;
       } else {
@@ -92,6 +95,11 @@ class UnlearnedWorkFinder {
       row = next;
     }
     Add(start, factor, last);
+  }
+
+  bool IsBackward(uint32_t row, uint32_t next) const {
+    return std::any_of(operators_.scope.begin() + row, operators_.scope.begin() + next,
+                       [](OperatorScope scope) { return scope == OperatorScope::kBackward; });
   }
 
   // Each node of autograd's graph takes a number; without gradients there are none.
@@ -122,9 +130,8 @@ class UnlearnedWorkFinder {
       const int64_t end_ns = EndOf(row);
       const uint32_t call = in_modules_.Innermost(main_.thread, operators_.start_ns[row]);
       if (call != kNoRow) {
-        PlainOfModule& plain = plain_[store_.module_calls.path[call].value];
-        plain.by_name[operators_.name[row].value] += end_ns - operators_.start_ns[row];
-        plain.calls.insert(call);
+        const uint32_t module = store_.module_calls.path[call].value;
+        plain_[module][call][operators_.name[row].value] += end_ns - operators_.start_ns[row];
       }
       for (++row; row < end && operators_.start_ns[row] < end_ns;) ++row;
     }
@@ -132,18 +139,33 @@ class UnlearnedWorkFinder {
 
   std::vector<PlainWork> PlainByFallingTime() const {
     std::vector<PlainWork> plain;
-    for (const auto& [module, of_module] : plain_) {
-      PlainWork work{.module = StringId{module}, .calls = of_module.calls.size()};
+    for (const auto& [module, calls] : plain_) {
+      PlainWork work{.module = StringId{module}};
+      std::map<uint32_t, int64_t> by_name;
+      for (const auto& [call, names] : calls) {
+        if (!LearnsIn(call)) continue;
+        ++work.calls;
+        for (const auto& [name, ns] : names) by_name[name] += ns;
+      }
       int64_t most_ns = -1;
-      for (const auto& [name, ns] : of_module.by_name) {
+      for (const auto& [name, ns] : by_name) {
         work.ns += ns;
         if (ns > most_ns) std::tie(work.operator_name, most_ns) = std::pair(StringId{name}, ns);
       }
-      plain.push_back(work);
+      if (work.calls > 0) plain.push_back(work);
     }
     std::stable_sort(plain.begin(), plain.end(),
                      [](const PlainWork& a, const PlainWork& b) { return a.ns > b.ns; });
     return plain;
+  }
+
+  // Else the whole call is made without gradients, for a metric or a target: of the batch and of
+  // what learns.
+  bool LearnsIn(uint32_t call) const {
+    const ModuleCallsTable& calls = store_.module_calls;
+    const auto first = std::lower_bound(followed_.begin(), followed_.end(), calls.start_ns[call]);
+    return first != followed_.end() &&
+           *first < ClosedEnd(store_, calls.start_ns[call], calls.end_ns[call]);
   }
 
   StringId ModuleAt(int64_t at_ns) const {
@@ -185,11 +207,10 @@ class UnlearnedWorkFinder {
   uint32_t longest_ = kNoRow;           // the last factorization of the longest stretch
   std::map<uint32_t, int64_t> times_;   // of factorizations, by name
   std::map<uint32_t, bool> is_factor_;  // by name
-  struct PlainOfModule {
-    std::map<uint32_t, int64_t> by_name;  // ns
-    std::set<uint32_t> calls;             // rows of module_calls
-  };
-  std::map<uint32_t, PlainOfModule> plain_;  // by module
+  std::vector<int64_t> followed_;       // starts of outermost operators that autograd follows
+  using TimesByName = std::map<uint32_t, int64_t>;
+  std::map<uint32_t, std::map<uint32_t, TimesByName>>
+      plain_;  // by module, then row of module_calls
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ class PhaseMarks;
 struct PlainWork {
   StringId module;
   int64_t ns = 0;
-  uint64_t calls = 0;      // of the module, in which that was
+  uint64_t calls = 0;      // of the module, in which that was and others are followed
   StringId operator_name;  // most of it
 };
 

@@ -93,6 +93,25 @@ class Loop {
                     OperatorScope::kBackward);
     at_ += 6 * kMs;
   }
+  // A model that calls its net twice, the first time as a whole without gradients.
+  // Between them it asks for gradients.
+  void LearnAfterAMetric() {
+    build_.Module(thread_, "Meta", "Meta", at_, at_ + 12 * kMs + 6 * kMs);
+    build_.Module(thread_, "Meta.net", "Net", at_ + 1000, at_ + 6 * kMs - 1000);
+    build_.Operator(thread_, "aten::conv2d", at_ + 2000, at_ + 6 * kMs - 2000);
+    build_.Operator(thread_, "autograd::engine::evaluate_function: MmBackward0", at_ + 6 * kMs,
+                    at_ + 12 * kMs - 1000);
+    build_.Operator(thread_, "MmBackward0", at_ + 6 * kMs + 1000, at_ + 12 * kMs - 2000,
+                    sequence_ - 1, 1, OperatorScope::kBackward);
+    at_ += 6 * kMs;
+    build_.Module(thread_, "Meta.net", "Net", at_ + 6 * kMs, at_ + 12 * kMs - 1000);
+    build_.Operator(thread_, "aten::conv2d", at_ + 6 * kMs, at_ + 12 * kMs - 2000, sequence_++);
+    at_ += 12 * kMs;
+    build_.Phase(thread_, Phase::kBackward, "backward", at_, at_ + 6 * kMs);
+    build_.Operator(thread_, "ConvolutionBackward0", at_ + 1000, at_ + 6 * kMs - 1000,
+                    sequence_ - 1, 1, OperatorScope::kBackward);
+    at_ += 6 * kMs;
+  }
   void Multiply(int64_t ns) {
     build_.Operator(thread_, "aten::mm", at_, at_ + ns);
     at_ += ns;
@@ -300,6 +319,16 @@ TEST(ForwardRules, WorkWithoutAGradientIsNamedWhereItIsLong) {
   };
   EXPECT_GT(gain_ns(false), 0.9 * 5 * kMs);
   EXPECT_EQ(gain_ns(true), 0) << "of what learns";
+}
+
+// It was to be computed once, before the loop: the model, of each batch (MAML's accuracies).
+TEST(ForwardRules, AWholeForwardWithoutGradientsIsNotTheSameInEveryStep) {
+  Loop loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.LearnAfterAMetric();
+    loop.Update();
+  }
+  EXPECT_EQ(FindRule(loop.Run().findings, "work-without-gradient"), nullptr);
 }
 
 TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
