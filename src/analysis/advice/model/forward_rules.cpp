@@ -225,11 +225,13 @@ void ForwardWithoutBackward(const RunMeasures& run, Findings* findings) {
                      ? "Where nothing needs the result, leave the call out. Where it is a target, "
                        "call it under torch.no_grad(), and compute it once for each sample if "
                        "samples come back."
-                 : may_be_used ? "Call it under torch.no_grad() where its result is only passed on "
-                                 "detached."
-                               : "Where the batch is the same, use the outputs of the forward that "
-                                 "is trained (outputs.detach()); where nothing needs the result, "
-                                 "leave the call out; else call it under torch.no_grad().",
+                 : may_be_used
+                     ? "Where nothing reads the result, leave the call out; for a metric, "
+                       "make it every N steps. Where it is passed on detached, call it "
+                       "under torch.no_grad()."
+                     : "Where the batch is the same, use the outputs of the forward that "
+                       "is trained (outputs.detach()); where nothing needs the result, "
+                       "leave the call out; else call it under torch.no_grad().",
        .gain_ns = gain_ns,
        .uncertainty_ns = cost_ns * (may_be_used ? kGraphGain : kUnusedForwardUncertainty),
        .evidence =
