@@ -105,7 +105,7 @@ class Usage(unittest.TestCase):
             self.assertIn(name, trace)
 
     def test_memory_profiler_reads_the_export(self):
-        if run(READERS_PYTHON, "-c", "import memory_profiler").returncode != 0:
+        if not os.path.exists(READERS_PYTHON) or run(READERS_PYTHON, "-c", "import memory_profiler").returncode != 0:
             self.skipTest("no memory_profiler in the readers' environment")
         done = run(READERS_PYTHON, READER, self.export("mprof"))
         self.assertEqual(done.returncode, 0, done.stderr)
