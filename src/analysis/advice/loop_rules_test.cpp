@@ -353,13 +353,16 @@ TEST(LoopRules, TwoWaysToAShorterOptimizerAddUpToOne) {
 }
 
 TEST(LoopRules, DoublePrecisionIsNamed) {
-  const auto find = [](const char* share) {
+  const auto find = [](const char* share, int64_t operator_ns = 0) {
     StoreBuilder made;
     made.Property("torch.float64_parameters", share);
     made.Property("site.optimizer", "train.py:36");
     const auto findings = FindingsOf(
-        [](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+        [operator_ns](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
           build.Range(thread, "forward", t, t + 4 * kMs);
+          for (int64_t at = t + 1000; operator_ns > 0 && at < t + 4 * kMs; at += operator_ns) {
+            build.Operator(thread, "aten::addmm", at, at + operator_ns - 100);
+          }
           build.Range(thread, "backward", t + 4 * kMs, t + 10 * kMs - 2000);
         },
         std::move(made));
@@ -371,6 +374,8 @@ TEST(LoopRules, DoublePrecisionIsNamed) {
   };
   EXPECT_NEAR(find("1.0000"), 0.5 * 10 * kMs, 0.1 * kMs);
   EXPECT_EQ(find("0.2000"), 0);
+  EXPECT_NEAR(find("1.0000", kMs), 0.5 * 4 * kMs, 0.1 * kMs) << "what operators compute";
+  EXPECT_NEAR(find("1.0000", 10'000), 0.5 * 2 * kMs, 0.1 * kMs) << "half of it is their calls";
 }
 
 TEST(LoopRules, WhatMadeTheModelDoublePrecisionIsNamed) {

@@ -231,6 +231,19 @@ MadeDouble FindMadeDouble(const RunMeasures& run, std::string_view place) {
 
 }  // namespace
 
+// What operators compute a step, on the CPU; `most_ns` where they were not recorded. An LSTM's
+// cells of 12 x 51 numbers gain 16 % of a step by 32 bits, as each call takes longer than its
+// arithmetic.
+double ArithmeticNs(const RunMeasures& run, double most_ns) {
+  if (run.operators.by_name.empty()) return most_ns;
+  double ns = 0;
+  for (const OperatorRow& row : run.operators.by_name) {
+    if (!run.store->Text(row.name).starts_with("aten::")) continue;
+    ns += std::max(0.0, row.self_per_step_ns - row.calls_per_step * kDoubleCallNs);
+  }
+  return std::min(ns, most_ns);
+}
+
 // Parameters in 64 bits are mostly made by data that is: NumPy's, which has no other by default.
 void DoublePrecision(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
@@ -239,10 +252,10 @@ void DoublePrecision(const RunMeasures& run, Findings* findings) {
   const bool has_gpu = !run.gpu.empty();
   const double work_ns =
       has_gpu ? step_ns * (GpuShare(run, GpuPart::kTensorCore) + GpuShare(run, GpuPart::kCompute))
-              : step_ns *
-                    (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
-                     PhaseShareOf(run, PhaseKind::kBackward) +
-                     PhaseShareOf(run, PhaseKind::kOptimizer));
+              : ArithmeticNs(run, step_ns * (PhaseShareOf(run, PhaseKind::kForward) +
+                                             PhaseShareOf(run, PhaseKind::kLoss) +
+                                             PhaseShareOf(run, PhaseKind::kBackward) +
+                                             PhaseShareOf(run, PhaseKind::kOptimizer)));
   const double gain_ns = work_ns * kDoubleGain * share;
   if (!CanBeSeen(run, gain_ns)) return;
   const std::string place = RecordedPlace(run, "site.float64");
