@@ -156,7 +156,9 @@ def _flags(flags, profile, recording, top):
 
 def _write(flags, recording, out):
     kind = "lprof" if flags.line_by_line else "pstats"
-    data = output_of("export", "-q", "-t", kind, "-o", "-", recording)
+    data = None
+    if flags.view and not flags.line_by_line or not flags.outfile:
+        data = output_of("export", "-q", "-t", kind, "-o", "-", recording)
     if flags.outfile:
         output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
     else:  # nobody named this file

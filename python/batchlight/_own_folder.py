@@ -1,25 +1,26 @@
 """A folder of our own for a while, where TMPDIR may be a place in which others can exchange names."""
-import fcntl
 import os
-import stat
 import tempfile
+
+from ._tool import ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class OwnFolder:
-    """Removed by its descriptor: what somebody has put under its name meanwhile stays. A context manager that gives the
-    path. Errors: OSError where none can be made, or somebody exchanged it at once."""
+    """Removed only while its name leads to it: what somebody has put there meanwhile stays. Holds no descriptor, which a
+    program may close and open anew. A context manager that gives the path. Errors: ToolError where somebody exchanged
+    it at once; OSError where none can be made."""
 
     def __init__(self, prefix, where=None):
         self.path = tempfile.mkdtemp(prefix=prefix, dir=where)
-        opened = os.open(self.path, _FOLDER)
-        self._fd = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)  # no place of a standard stream that is closed
-        os.close(opened)
-        info = os.fstat(self._fd)
-        if info.st_uid != os.geteuid() or stat.S_IMODE(info.st_mode) & 0o077 or os.listdir(self._fd):
-            os.close(self._fd)
-            raise OSError("somebody exchanged %s; let TMPDIR be a folder in which others cannot" % self.path)
+        folder = os.open(self.path, _FOLDER)
+        try:
+            self._identity = _identity(folder)
+            if os.listdir(folder):
+                raise ToolError("somebody exchanged %s; let TMPDIR be a folder in which others cannot" % self.path)
+        finally:
+            os.close(folder)
 
     def __enter__(self):
         return self.path
@@ -29,17 +30,23 @@ class OwnFolder:
 
     def remove(self):
         """As far as it can be; twice is as once."""
-        if self._fd < 0:
+        try:
+            folder = os.open(self.path, _FOLDER)
+        except OSError:
             return
         try:
-            _empty(self._fd)
-            if os.path.samestat(os.fstat(self._fd), os.stat(self.path, follow_symlinks=False)):
+            if _identity(folder) == self._identity:
+                _empty(folder)
                 os.rmdir(self.path)  # of an empty folder alone
         except OSError:
             pass
         finally:
-            os.close(self._fd)
-            self._fd = -1
+            os.close(folder)
+
+
+def _identity(folder):
+    info = os.fstat(folder)
+    return info.st_dev, info.st_ino
 
 
 def _empty(folder):
@@ -58,7 +65,7 @@ def write_beside(path, data):
     replaced and gets nothing. Errors: OSError."""
     folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        partial = ".%s.partial-%s" % (os.path.basename(path)[:200], os.urandom(8).hex())
+        partial = ".batchlight.partial-%s" % os.urandom(8).hex()
         file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:
             with open(file, "wb") as output:

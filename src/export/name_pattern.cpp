@@ -12,10 +12,11 @@ namespace batchlight {
 namespace {
 
 // Whole names of kernels have some thousand characters. What these bounds let through is compiled
-// in less than a second.
+// in less than a second; against what names it then looks for ever, is the user's own.
 constexpr size_t kMostCharacters = 8000;
 constexpr size_t kMostNested = 50;
 constexpr uint64_t kMostCopies = 1000;
+constexpr size_t kMostOpenGroups = 200;  // that repeat as often as they like
 
 // Walks an expression as the compiler reads it and counts what that would write out: x{2,5} is
 // five x, x+ two. What is no expression is left for the compiler to say.
@@ -38,12 +39,14 @@ class PatternSize {
       } else {
         ++at_;
         if (letter == '*') {
+          open_groups_ += last_ > 1 || (at_ > 1 && text_[at_ - 2] == ')');
           Repeat(1);
         } else {
           Take(letter, is_extended_);
         }
       }
       if (groups_.size() > kMostNested) return "has more than 50 parentheses within each other";
+      if (open_groups_ > kMostOpenGroups) return "repeats more than 200 groups";
       if (last_ > kMost || groups_.back() > kMost) return "repeats more than 1000 times";
     }
     EndPart();
@@ -70,6 +73,7 @@ class PatternSize {
       last_ = groups_.back();
       groups_.pop_back();
     } else if (is_special && letter == '+') {
+      open_groups_ += at_ > 1 && text_[at_ - 2] == ')';
       Repeat(2);
     } else if (is_special && letter == '?') {
       Repeat(1);
@@ -113,6 +117,7 @@ class PatternSize {
   size_t at_ = 0;
   std::vector<uint64_t> groups_{0};
   uint64_t last_ = 0;
+  size_t open_groups_ = 0;
 };
 
 std::string Shortened(const std::string& text) {

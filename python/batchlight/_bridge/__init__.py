@@ -122,12 +122,12 @@ def _torch_imported(torch, options):
         _imports.attempt("garbage-collection", _record_collections)
     if trace & TRACE_MODULES:
         from . import (
-            _importlib_bootstrap, _torch_compilation, _torch_experts, _torch_given, _torch_holders,
+            _call_sites, _importlib_bootstrap, _torch_compilation, _torch_experts, _torch_given, _torch_holders,
             _torch_modules, _torch_owners, _torch_padding, _torch_progress, _torch_repeats, _torch_settings,
             _torch_training, _torch_unseen, _torch_updates, _torch_zeros)
         from .. import _recorded
         _imports.attempt(
-            "torch.compile", _importlib_bootstrap.leave_to_dynamo, _importlib_bootstrap, _imports,
+            "torch.compile", _importlib_bootstrap.leave_to_dynamo, _call_sites, _importlib_bootstrap, _imports,
             _recorded, _torch_compilation, _torch_experts, _torch_given, _torch_holders, _torch_modules,
             _torch_owners, _torch_padding, _torch_progress, _torch_repeats, _torch_settings, _torch_training,
             _torch_unseen, _torch_updates, _torch_zeros)
@@ -136,10 +136,10 @@ def _torch_imported(torch, options):
         _imports.attempt("training", _torch_training.install, torch)
     elif trace & TRACE_PHASES:  # where steps end, and nothing else: --measure-overhead
         from . import (
-            _importlib_bootstrap, _torch_compilation, _torch_padding, _torch_progress, _torch_settings,
+            _call_sites, _importlib_bootstrap, _torch_compilation, _torch_padding, _torch_progress, _torch_settings,
             _torch_training, _torch_unseen)
         _imports.attempt(
-            "torch.compile", _importlib_bootstrap.leave_to_dynamo, _importlib_bootstrap, _imports,
+            "torch.compile", _importlib_bootstrap.leave_to_dynamo, _call_sites, _importlib_bootstrap, _imports,
             _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_training,
             _torch_unseen)
         _imports.attempt("training", _torch_training.install, torch)

@@ -112,7 +112,7 @@ class RootLabels:
         self._forget_gone()
         key = id(module), name
         known = self._given.get(key)
-        if known is not None:
+        if known is not None and known() is module:
             return known.label
         free = self._free.get(name)
         if free:
@@ -137,7 +137,8 @@ class RootLabels:
                 given = self._gone.popleft()
             except IndexError:
                 return
-            self._given.pop(given.key, None)
+            if self._given.get(given.key) is given:  # else the next root has the place in memory, and its own
+                del self._given[given.key]
             left = self._roots.pop(given.key[0], 1) - 1
             if left:
                 self._roots[given.key[0]] = left

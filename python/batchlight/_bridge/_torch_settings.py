@@ -11,7 +11,7 @@ import _batchlight_native as _native
 from . import _call_sites
 from ._importlib_bootstrap import compared
 from ._imports import attempt
-from ._torch_unseen import parameters_of, unseen
+from ._torch_unseen import own_of, parameters_of, unseen
 
 _ANOMALY = (b"detect_anomaly(", b"detect_anomaly=")
 
@@ -58,7 +58,7 @@ class _Doubles:
                 getattr(module, name), self.type_before, self.moved("Module." + name)))
         for name in ("set_default_dtype", "set_default_tensor_type"):
             setattr(self.torch, name, compared(getattr(self.torch, name), lambda _: None, self.default_changed))
-        module.register_parameter = compared(module.register_parameter, lambda _: None, self.registered)
+        module.register_parameter = compared(module.register_parameter, self.was_double, self.registered)
 
     def type_before(self, arguments):
         kind = []
@@ -85,8 +85,21 @@ class _Doubles:
         is_double = self.torch.get_default_dtype() is self.double
         self.default = _call_sites.place() if is_double else None
 
-    def registered(self, arguments, named, _):
-        attempt("settings", lambda: self._registered(*arguments, **named))
+    def was_double(self, arguments):
+        """Whether the name stands for float64 numbers already: FSDP and load_state_dict(assign=True) give it others."""
+        said = []
+        attempt("settings", lambda: said.append(self._was_double(*arguments)))
+        return bool(said) and said[0]
+
+    def _was_double(self, module, name="", param=None):
+        if param is None or unseen(lambda: param.dtype) is not self.double:
+            return False
+        known = own_of(module)["_parameters"].get(name)
+        return known is not None and unseen(lambda: known.dtype) is self.double
+
+    def registered(self, arguments, named, was_double):
+        if not was_double:
+            attempt("settings", lambda: self._registered(*arguments, **named))
 
     def _registered(self, module, name, param):
         if param is None or unseen(lambda: param.dtype) is not self.double:

@@ -161,7 +161,7 @@ def is_training(module):
     own = object.__getattribute__(module, "__dict__")  # own_of(), in every call of a model
     if "training" in own:
         return own["training"]
-    if type(module).__module__.startswith("torch."):
+    if type(module).__module__.startswith("torch.") or "_actual_script_module" in own:
         return module.training
     for base in type.__dict__["__mro__"].__get__(type(module)):
         value = type.__dict__["__dict__"].__get__(base).get("training")
