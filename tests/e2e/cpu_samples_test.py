@@ -129,7 +129,7 @@ for step in range(12):
         with batchlight.annotate("dataloader"):
             for _ in range(15): zlib.compress(data, 9)
         with batchlight.annotate("forward"):
-            for _ in range(60): hashlib.sha256(data)
+            for _ in range(240): hashlib.sha256(data)
 """
 
     def test_functions_and_stacks_have_the_phase_that_they_lie_in(self):
