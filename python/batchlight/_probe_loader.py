@@ -4,13 +4,14 @@ Three trials of the user's loop as it is (both, loader alone, training alone), t
 other numbers of workers and prefetch; the best setting is predicted from the limits and run."""
 import argparse
 import json
+import locale
 import os
 import shutil
 import signal
 import sys
-import tempfile
 import time
 
+from ._own_folder import write_beside
 from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 
 # A loader that is this much faster than the training is not what a step waits for.
@@ -66,18 +67,7 @@ def write_whole(path, text):
         with open(path, "w") as file:
             file.write(text)
         return
-    descriptor, partial = tempfile.mkstemp(prefix=os.path.basename(path) + ".partial-",
-                                           dir=os.path.dirname(path) or ".")
-    try:
-        with open(descriptor, "w") as file:
-            umask = os.umask(0)
-            os.umask(umask)
-            os.fchmod(descriptor, 0o666 & ~umask)
-            file.write(text)
-        os.replace(partial, path)
-    except OSError:
-        os.unlink(partial)
-        raise
+    write_beside(path, text.encode(locale.getpreferredencoding(False)))
 
 
 class _Progress:
