@@ -20,7 +20,7 @@ using Kind = LoopEventKind;
 // Fewer are a check before the training, or a model that looks at its own output once more.
 constexpr size_t kLeastRollouts = 3;
 constexpr int64_t kLeastCallsOfRollout = 8;
-// In a row, with gradients on, that nothing learns from: fewer are looks at the model.
+// Of one module in a row, with gradients on, that nothing learns from: fewer are looks at it.
 constexpr size_t kLeastUnlearned = 3;
 // More than in most iterations: whole episodes, where the loop acts once in each.
 constexpr int64_t kTimesUsual = 8;
@@ -141,20 +141,24 @@ class ThreadEvaluations {
     }
   }
 
-  // Rows of calls with gradients on that no backward comes back to, of one module.
+  // Rows of calls with gradients on that no backward comes back to, of one module or of several in
+  // turn (an encoder and its decoder).
   void FindUnlearned() {
-    size_t first = 0, calls = 0;
+    size_t first = 0;
+    std::unordered_map<uint32_t, size_t> calls;  // of the row so far, by path
     const auto end = [&](size_t i) {
-      for (size_t k = first; k < i && calls >= kLeastUnlearned; ++k) {
+      const bool is_row = std::any_of(calls.begin(), calls.end(), [](const auto& of_path) {
+        return of_path.second >= kLeastUnlearned;
+      });
+      for (size_t k = first; k < i && is_row; ++k) {
         is_evaluation_[k] = is_evaluation_[k] || IsCall(k);
       }
-      calls = 0;
+      calls.clear();
     };
     for (size_t i = 0; i < events_.size(); ++i) {
-      const bool is_call = IsCall(i) && events_[i].unlearned && !events_[i].eval_mode;
-      if (calls > 0 && is_call && !(events_[i].path == events_[first].path)) end(i);
-      if (is_call) {
-        if (calls++ == 0) first = i;
+      if (IsCall(i) && events_[i].unlearned && !events_[i].eval_mode) {
+        if (calls.empty()) first = i;
+        ++calls[events_[i].path.value];
       } else if (IsCall(i) || !Joins(i)) {
         end(i);
       }
