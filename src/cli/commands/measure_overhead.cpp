@@ -1,12 +1,8 @@
 #include "cli/commands/measure_overhead.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 
 #include "analysis/run/measured_overhead.h"
 #include "capture/recording/live_folder.h"
@@ -14,6 +10,7 @@
 #include "capture/session/session.h"
 #include "cli/commands/profile_command.h"
 #include "cli/reading/repeatable_input.h"
+#include "cli/reading/temporary_folder.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -21,40 +18,19 @@ namespace {
 
 using capture::SessionOptions;
 
-// A folder for recordings that are only read and not kept; removed with this object. Another user
-// whose program is recorded (--run-as) can go through it, no more: the folder that the program
-// writes into is given to that user as any recording's is.
-class ScratchFolder {
- public:
-  static Result<ScratchFolder> Make(const std::optional<capture::RunAs>& run_as) {
-    const char* temporary = std::getenv("TMPDIR");
-    std::string path =
-        std::string(temporary != nullptr ? temporary : "/tmp") + "/batchlight-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) {
-      return OutputError("--measure-overhead: cannot make " + path + ": " + std::strerror(errno));
-    }
-    ScratchFolder folder(path);
-    if (!capture::IsAnother(run_as)) return folder;
-    if (chmod(path.c_str(), 0711) != 0 || !capture::CanReach(*run_as, path, X_OK)) {
-      return OutputError("--measure-overhead: " + run_as->name + " cannot reach " + path +
-                         ", where its runs are recorded; set TMPDIR to a folder that " +
-                         run_as->name + " can go through");
-    }
-    return folder;
+// A folder for recordings that are only read and not kept. Another user whose program is recorded
+// (--run-as) can go through it, no more: the folder that the program writes into is given to that
+// user as any recording's is.
+Result<TemporaryFolder> MakeScratchFolder(const std::optional<capture::RunAs>& run_as) {
+  ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Make("batchlight-"));
+  if (!capture::IsAnother(run_as)) return folder;
+  if (!folder.LetOthersThrough() || !capture::CanReach(*run_as, folder.path(), X_OK)) {
+    return OutputError("--measure-overhead: " + run_as->name + " cannot reach " + folder.path() +
+                       ", where its runs are recorded; set TMPDIR to a folder that " +
+                       run_as->name + " can go through");
   }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    if (path_.empty()) return;
-    unlink((path_ + "/run" + capture::kRecordingSuffix).c_str());
-    rmdir(path_.c_str());
-  }
-  std::string output() const { return path_ + "/run"; }
-
- private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
+  return folder;
+}
 
 // The same program, recorded into `output` with its own output hidden.
 SessionOptions Unseen(const SessionOptions& options, const std::string& output) {
@@ -124,7 +100,7 @@ void Append(std::string& list, int64_t number) {
 
 class Measurement {
  public:
-  Measurement(const SessionOptions& options, uint32_t rounds, ScratchFolder folder,
+  Measurement(const SessionOptions& options, uint32_t rounds, TemporaryFolder folder,
               RepeatableInput input)
       : options_(options), rounds_(rounds), folder_(std::move(folder)), input_(input) {}
 
@@ -147,7 +123,7 @@ class Measurement {
   Status RunRound(uint32_t round) {
     if (round == 1 || !marker_.empty()) {
       Announce(round, "with only the ends of steps recorded (output not shown)");
-      ASSIGN_OR_RETURN(const RecordedRun steps, RunRecorded(StepsOnly(options_, folder_.output())));
+      ASSIGN_OR_RETURN(const RecordedRun steps, RunRecorded(StepsOnly(options_, output_)));
       if (Interrupted(steps)) return {};
       if (!steps.started) return Fail("the program cannot be started");
       if (round == 1) marker_ = steps.marker;
@@ -168,7 +144,7 @@ class Measurement {
     Append(plain_wall_, end.wall_ns);
     if (round == rounds_) return {};
     Announce(round, "with the profiler (output not shown)");
-    ASSIGN_OR_RETURN(const RecordedRun run, RunRecorded(Unseen(options_, folder_.output())));
+    ASSIGN_OR_RETURN(const RecordedRun run, RunRecorded(Unseen(options_, output_)));
     if (Interrupted(run)) return {};
     input_.Rewind();
     Append(profiled_wall_, run.wall_ns);
@@ -204,7 +180,8 @@ class Measurement {
 
   const SessionOptions& options_;
   uint32_t rounds_;
-  ScratchFolder folder_;
+  TemporaryFolder folder_;
+  const std::string output_ = folder_.path() + "/run";
   RepeatableInput input_;
   OverheadRuns runs_;
   std::string problem_;
@@ -215,7 +192,7 @@ class Measurement {
 }  // namespace
 
 Result<OverheadRuns> MeasureOverhead(const SessionOptions& options, uint32_t rounds) {
-  ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Make(options.run_as));
+  ASSIGN_OR_RETURN(TemporaryFolder folder, MakeScratchFolder(options.run_as));
   ASSIGN_OR_RETURN(const RepeatableInput input, RepeatableInput::Make());
   return Measurement(options, rounds, std::move(folder), input).Run();
 }

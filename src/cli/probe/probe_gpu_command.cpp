@@ -1,10 +1,5 @@
 // batchlight probe gpu: what the GPUs of a host give, beside their data sheet and each other.
 // Python with PyTorch measures (python/batchlight/_probe_gpu.py).
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +11,7 @@
 #include "capture/program/python_verb.h"
 #include "cli/flags/command.h"
 #include "cli/reading/standard_output.h"
+#include "cli/reading/temporary_folder.h"
 #include "probe/gpu_result.h"
 #include "report/tables/table_format.h"
 
@@ -38,28 +34,13 @@ Status CheckFormat(const std::string& format) {
 // through a folder of this user alone: the name of the file can be read from Python's command line
 // meanwhile.
 Result<std::string> Measured(int& exit_code) {
-  const char* temporary = std::getenv("TMPDIR");
-  std::string folder =
-      std::string(temporary != nullptr ? temporary : "/tmp") + "/batchlight-gpu-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) {
-    return OutputError("cannot make " + folder + ": " + std::strerror(errno) +
-                       "; set TMPDIR to a folder that can be written");
-  }
-  const std::string file = folder + "/result.json";
-  const auto remove = [&] {
-    unlink(file.c_str());
-    rmdir(folder.c_str());
-  };
-  const auto words = capture::PythonWords("probe-gpu", {file});
-  const Child child = words.ok() ? StartChild({.words = words.value()}) : Child();
-  if (!words.ok() || child.error != 0) {
-    remove();
-    return words.ok() ? capture::NoPython("probe gpu", child.error) : words.status();
-  }
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make("batchlight-gpu-"));
+  const std::string file = folder.path() + "/result.json";
+  ASSIGN_OR_RETURN(const auto words, capture::PythonWords("probe-gpu", {file}));
+  const Child child = StartChild({.words = words});
+  if (child.error != 0) return capture::NoPython("probe gpu", child.error);
   exit_code = ShellExitCode(WaitForChild(child.pid));
-  auto text = exit_code == 0 ? ReadWholeFile(file) : std::string();
-  remove();
-  return text;
+  return exit_code == 0 ? ReadWholeFile(file) : std::string();
 }
 
 Result<probe::GpuResult> Read(const std::string& file) {

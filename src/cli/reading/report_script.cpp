@@ -149,11 +149,6 @@ ReportScripts::ReportScripts(std::vector<std::string> folders) : folders_(std::m
   }
 }
 
-ReportScripts::~ReportScripts() {
-  std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
-}
-
 std::optional<std::string> ReportScripts::Find(const std::string& name) const {
   if (name.empty() || name.find('/') != name.npos) return std::nullopt;
   for (const std::string& folder : folders_) {
@@ -184,14 +179,13 @@ Result<std::string> ReportScripts::DatabaseOf(const Store& store) {
   if (store.source_format == nsys::kNsysFormat || store.source_format == nsys::kOwnFormat) {
     return store.source;
   }
-  const std::string file = "/report.sqlite";
-  if (exported_ == &store) return temporary_ + file;
-  if (temporary_.empty()) {
-    const auto prefix = std::filesystem::temp_directory_path() / "batchlight_";
-    ASSIGN_OR_RETURN(temporary_, MakePrivateFolder(prefix.string()));
+  if (!temporary_) {
+    ASSIGN_OR_RETURN(TemporaryFolder made, TemporaryFolder::Make("batchlight-"));
+    temporary_.emplace(std::move(made));
   }
   ExportOptions options;
-  options.output = temporary_ + file;
+  options.output = temporary_->path() + "/report.sqlite";
+  if (exported_ == &store) return options.output;
   RETURN_IF_ERROR(ExportSqlite(store, options).status());
   exported_ = &store;
   return options.output;

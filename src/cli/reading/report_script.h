@@ -8,6 +8,7 @@
 
 #include "analysis/result/row_source.h"
 #include "base/status.h"
+#include "cli/reading/temporary_folder.h"
 #include "store/store.h"
 
 namespace batchlight::cli {
@@ -16,7 +17,6 @@ class ReportScripts {
  public:
   // `folders` as given, then those of NSYS_STATS_REPORT_PATH (separated by ':').
   explicit ReportScripts(std::vector<std::string> folders);
-  ~ReportScripts();
   ReportScripts(const ReportScripts&) = delete;
   ReportScripts& operator=(const ReportScripts&) = delete;
 
@@ -34,7 +34,7 @@ class ReportScripts {
 
   std::vector<std::string> folders_;
   const Store* exported_ = nullptr;
-  std::string temporary_;  // folder of the export, "" none
+  std::optional<TemporaryFolder> temporary_;  // of the export
 };
 
 }  // namespace batchlight::cli
