@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import score
+import ten_seconds
 from requirements import as_for
 from truth import Truth, read_header
 
@@ -26,6 +27,36 @@ class Measured(unittest.TestCase):
         account = truth.account(13)
         self.assertEqual(sum(account['stages'].values()), account['wall_s'])
         self.assertEqual(account['loop_s'], 11)
+
+
+class TenSeconds(unittest.TestCase):
+    CLOCK = {'iterations': 40, 'step_ms_median': 100.0, 'loop_seconds': 6.0, 'validation_seconds': 2.0,
+             'setup_seconds': 3.8, 'advice': ['dataloader-wait']}
+
+    def told(self, stages=None, steps=40, median_s=0.098, rule='dataloader-wait', screen='1 It waits (1 ms)', **clock):
+        truth = ten_seconds.truth_of('no such file', HERE, {**self.CLOCK, **clock})
+        finding = {'Rule': rule, 'Problem': 'It waits', 'Gain per Step (ns)': 1e7}
+        said = {'summary': {'steps': steps, 'median_s': median_s,
+                            'stages': stages or {'training': 4.1, 'preprocessing': 3.0, 'start-up': 0.9, 'validation': 2}},
+                'advice': [{**finding, 'Rule': 'cpu-taken', 'Problem': 'Others'}, finding]}
+        return [right for _, right in ten_seconds.answers(truth, said, '1 Others 2 ' + screen[2:]).values()]
+
+    def test_three_answers(self):
+        self.assertEqual(self.told(), [True, True, True])
+        self.assertEqual(self.told({'training': 4.0, 'validation': 6.0}), [False, True, True])
+        self.assertEqual(self.told(steps=80), [True, False, True])
+        self.assertEqual(self.told(median_s=0.106), [True, False, True])
+        self.assertEqual(self.told(rule='launch-bound'), [True, True, False])
+        self.assertEqual(self.told(advice=['none']), [True, True, False])
+        self.assertEqual(self.told(screen='1 Nothing'), [True, True, False], 'what nobody sees is not told')
+
+    def test_what_the_program_does_not_say_is_not_judged(self):
+        self.assertEqual(self.told(step_ms_median=None), [True, None, None])
+        self.assertEqual(self.told(loop_seconds=0, validation_seconds=0, setup_seconds=0), [None, True, True])
+
+    def test_the_clock_is_the_last_line_of_numbers(self):
+        text = 'epoch 1 {"loss": 3}\n{"iterations": 3}\nlast: {"iterations": 4}\n{"iterations": bad\ndone'
+        self.assertEqual(ten_seconds.last_clock(text), {'iterations': 4})
 
 
 class Judged(unittest.TestCase):
