@@ -51,6 +51,7 @@ enum class Role : uint16_t {
   kMask,    // looks for what is not zero
   kSigmoid,
   kTanh,
+  kRecurrent,  // a whole layer, of however many time steps
 };
 
 Role RoleOf(std::string_view name) {
@@ -72,6 +73,9 @@ Role RoleOf(std::string_view name) {
   if (name == "nonzero") return Role::kMask;
   if (name == "sigmoid") return Role::kSigmoid;
   if (name == "tanh") return Role::kTanh;
+  if (name == "gru" || name == "lstm" || name == "rnn_tanh" || name == "rnn_relu") {
+    return Role::kRecurrent;
+  }
   if (IsViewOperator(name)) return Role::kView;
   // aten::dropout is called to drop nothing, too.
   return name == "bernoulli_" || name == "native_dropout" ? Role::kDropout : Role::kOther;
@@ -241,9 +245,11 @@ class PartsFinder {
     not_followed_ = number == number_ ? not_followed_ + 1 : 0;
     number_ = number;
     if (not_followed_ > kMostNotFollowed) return loops_.End();
-    loops_.Take(StretchOf(op), operators_.name[op.begin],
-                KnownRole(operators_.name[op.begin]) != Role::kView,
-                ModulesBy(operators_.start_ns[op.begin]));
+    const Role role = KnownRole(operators_.name[op.begin]);
+    const std::span<const StringId> modules = ModulesBy(operators_.start_ns[op.begin]);
+    // One call for all time steps would compute as much, but launch less.
+    if (role == Role::kRecurrent && store_.kernels.size() == 0) return loops_.Pass(modules);
+    loops_.Take(StretchOf(op), operators_.name[op.begin], role != Role::kView, modules);
   }
 
   OperatorStretch StretchOf(const Outermost& op) const {

@@ -46,6 +46,11 @@ void OperatorLoops::Take(const OperatorStretch& one, StringId name, bool compute
   most_ = std::max(most_, ++names_[name]);
 }
 
+void OperatorLoops::Pass(std::span<const StringId> modules) {
+  TakeModules(modules);
+  stretch_ended_ = true;
+}
+
 // A module that is called for the first time is another round of no loop. Of what calls modules
 // before a loop, and of the model behind one, as many operators would be said to be the loop's as
 // eight for each call leave room for.

@@ -31,6 +31,9 @@ class OperatorLoops {
   // memory in another way. `modules`: paths of those whose calls have begun since the one before.
   void Take(const OperatorStretch& one, StringId name, bool computes,
             std::span<const StringId> modules);
+  // The next one, which has its own work however often the loop calls it: no part of the loop, and
+  // no end of it.
+  void Pass(std::span<const StringId> modules);
   // What comes next belongs to no loop before it: a backward, another step, the end.
   void End();
 

@@ -93,6 +93,23 @@ TEST(RowRules, WhatSmallOperatorsComputeIsNoGain) {
   EXPECT_NEAR(found->gain_ns, 0.85 * 7.8 * (1 - 80 * 0.014 / 4) * kMs, 0.3 * kMs);
 }
 
+// A GRU that is called for each time step computes as much in one call for all of them, but for
+// what a GPU's launches cost.
+TEST(RowRules, ARecurrentLayerInALoopKeepsItsWork) {
+  Row row{.names = {"aten::add", "aten::logsumexp", "aten::gru", "aten::logsumexp"}};
+  const auto findings = FindingsOf(row);
+  const Finding* found = SmallOperatorsIn(findings);
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->title.find("runs 150 small operators a step"), std::string::npos)
+      << found->title;
+  EXPECT_NEAR(found->gain_ns, 0.85 * 7.8 * 0.75 * kMs, 0.3 * kMs);
+  row.kernel_ns = 2000;
+  const auto on_gpu = FindingsOf(row);
+  found = SmallOperatorsIn(on_gpu);
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.95 * 7.8 * kMs, 0.3 * kMs);
+}
+
 // It was told as bound by launches, in no place, and of half of what it costs.
 TEST(RowRules, OnAGpuSmallOperatorsAreToldBeforeLaunches) {
   const auto findings = FindingsOf({.kernel_ns = 2000});
