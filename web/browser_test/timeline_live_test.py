@@ -141,6 +141,9 @@ class Live(unittest.TestCase):
         self.wait('return window.batchlightTimeline?.counts()?.items > 0')
         self.assertEqual(self.browser.run('return batchlightTimeline.app.model.first.info.steps[0].count'), 20)
         head = self.browser.text('.timeline-bar .span')
+        bars = 'return Math.max(...[...document.querySelectorAll(".step-strip .phase")].map((path) => path.getAttribute("d").split("M").length - 1))'
+        self.assertEqual(self.browser.run(bars), 18)  # that count
+        self.assertRegex(self.browser.text('.step-head'), r'last 800 µs')
         self.browser.run('batchlightTimeline.app.search.set("aten::gelu")')
         found = self.wait('return batchlightTimeline.app.model.found?.events')
         begin = time.monotonic()
@@ -152,6 +155,9 @@ class Live(unittest.TestCase):
         events = self.browser.run('return batchlightTimeline.app.model.first.info.events.toLocaleString("en")')
         self.assertIn(f'{events} events', self.browser.text('.timeline-bar .span'))
         self.assertNotEqual(self.browser.text('.timeline-bar .span'), head)
+        # So do the chart of step times, and what is said of it.
+        self.assertEqual(self.browser.run(bars), 28)
+        self.assertEqual(self.browser.run('return document.querySelector(".step-strip").getAttribute("aria-valuemax")'), '29')
         self.wait('const {model} = batchlightTimeline.app; return model.first.cache.itemsOf(1, 0, model.whole, 1e5)'
                   '.some(({data}) => data.count > 0 && data.from + data.step * data.start[data.count - 1] > arguments[0])', 25 * STEP)
         self.tell('growing no')

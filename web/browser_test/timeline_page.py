@@ -5,6 +5,7 @@ what the browser tests and bench/timeline_frames.py look at.
 Usage: timeline_page.py SCRIPT STYLE OUT.html [STEPS [LAYERS [THREADS]]]"""
 import array
 import base64
+import bisect
 import html
 import json
 import pathlib
@@ -144,8 +145,20 @@ def run_json(page, spans, end):
                          for key, entries in palettes.items()},
             'steps': [{'group': 0, 'rank': 0, 'marker': 'SGD.step', 'table': 'steps', 'first_ref': firsts['steps'], 'count': len(spans),
                        'number': list(range(len(spans))), 'from': [a for a, _ in spans], 'to': [b for _, b in spans],
+                       'outlier': [i for i, (a, b) in enumerate(spans) if i > 1 and b - a > 1.2 * (spans[2][1] - spans[2][0])],
+                       'kinds': [[0, 'warm-up'], [2, 'steady']], 'phases': phase_times(page, spans),
                        'steady': list(range(2, len(spans))), 'median': sorted(b - a for a, b in spans[2:])[(len(spans) - 2) // 2] if spans[2:] else 0}],
             'static': {'left_out': 0, 'why': ''}}
+
+
+def phase_times(page, spans):
+    """What each step is made of, as the chart of step times shows it."""
+    names = [page.name(name) for name in ('data loading', 'forward', 'backward')]
+    ends = [end for _, end in spans]
+    sums = {name: [0] * len(spans) for name in names}
+    for start, length, *_, name in page.rows[1, 0]:
+        sums[name][bisect.bisect_right(ends, start)] += length
+    return {'group': 1, 'names': names, 'us': [[round(ns / 1000) for ns in sums[name]] for name in names]}
 
 
 def hold_steps(page, run, first, last):

@@ -123,6 +123,26 @@ class Served(unittest.TestCase):
         self.assertIn(name[:200], shown)
         self.assertIn('%.3f' % (longest / 1000), shown)
 
+    def test_the_chart_of_step_times_has_the_numbers_of_the_tables(self):
+        self.view(self.train)
+        strip = self.js('return document.querySelector(".step-strip").getBoundingClientRect().height')
+        self.assertGreaterEqual(strip, 24)
+        steps, palette = self.js('const {info} = batchlightTimeline.app.model.first; return [info.steps[0], info.palettes.phase]')
+        labels = {entry['name']: entry['label'] for entry in palette}
+        self.js('document.querySelector(".step-strip").focus()')
+        for place in (3, 5):
+            self.browser.keys('Home', *['Right'] * place)
+            self.wait('return batchlightTimeline.app.model.range?.steps?.first === arguments[0]', steps['number'][place])
+            table = self.js('const {source} = batchlightTimeline.app.model.first;'
+                            'return source.call("range", {first_step: arguments[0], last_step: arguments[0], tables: ["phases"]})',
+                            steps['number'][place])['tables'][0]
+            keys = [column['key'] for column in table['columns']]
+            known = {row[keys.index('phase')]: row[keys.index('mean')] for row in table['rows']}
+            charted = {labels[name]: us[place] for name, us in zip(steps['phases']['names'], steps['phases']['us']) if us[place]}
+            for name, us in charted.items():
+                self.assertAlmostEqual(known[name] / 1000, us, delta=1, msg=name)
+            self.assertAlmostEqual(sum(charted.values()), (steps['to'][place] - steps['from'][place]) / 1000, delta=len(charted))
+
     def test_from_a_launch_to_its_kernel_and_back(self):
         self.view(self.train)
         self.js('const {app} = batchlightTimeline; void app.model.first.source.call("find", {text: "", limit: 1000}).then(({matches}) => {'

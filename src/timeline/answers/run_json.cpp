@@ -1,6 +1,7 @@
 #include "timeline/answers/run_json.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -13,6 +14,8 @@ namespace batchlight::timeline {
 namespace {
 
 using nlohmann::json;
+
+constexpr size_t kMostStepGroups = 4096;  // a chart has no more pixels
 
 // What the page calls the palette of a kind of track; "name": colours go by name.
 std::string_view PaletteKey(TrackKind kind) {
@@ -91,6 +94,60 @@ json PalettesJson(const Timeline& timeline) {
   return palettes;
 }
 
+// Where another kind of steps begins, by place: [0, "warm-up"], [3, "steady"].
+json KindsJson(const std::vector<Step>& steps) {
+  json kinds = json::array();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (i > 0 && steps[i].kind == steps[i - 1].kind) continue;
+    kinds.push_back({i, StepKindName(steps[i].kind)});
+  }
+  return kinds;
+}
+
+json OutliersJson(const std::vector<Step>& steps) {
+  json places = json::array();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].outlier) places.push_back(i);
+  }
+  return places;
+}
+
+// What the steps of a process are made of: of each phase its mean in so many steps one after the
+// other, in order of the palette. A process's phases stand in its group, as its steps do.
+json PhasesJson(const Timeline& timeline, const std::vector<Step>& steps, int32_t group) {
+  const size_t together = (steps.size() + kMostStepGroups - 1) / kMostStepGroups;
+  const size_t groups = (steps.size() + together - 1) / together;
+  std::map<uint32_t, std::vector<int64_t>> sums;
+  const Events& events = timeline.events();
+  for (const Track& track : timeline.tracks()) {
+    if (track.kind != TrackKind::kPhases || track.group != group) continue;
+    for (const EventRow& row : track.rows) {
+      size_t step = 0;
+      for (const uint32_t ref : row.refs()) {
+        const int64_t start_ns = events.Start(ref);
+        while (step + 1 < steps.size() && steps[step].end_ns <= start_ns) ++step;
+        std::vector<int64_t>& sum = sums[events.Name(ref)];
+        sum.resize(groups);
+        sum[step / together] += events.End(ref) - start_ns;
+      }
+    }
+  }
+  json names = json::array();
+  json means_us = json::array();
+  for (const PaletteEntry& entry : timeline.palette(TrackKind::kPhases)) {
+    const auto found = sums.find(entry.name.value);
+    if (found == sums.end()) continue;
+    json means = json::array();
+    for (size_t i = 0; i < groups; ++i) {
+      const auto in_group = int64_t(std::min(together, steps.size() - i * together));
+      means.push_back((found->second[i] + 500 * in_group) / (1000 * in_group));
+    }
+    names.push_back(entry.name.value);
+    means_us.push_back(std::move(means));
+  }
+  return {{"group", together}, {"names", std::move(names)}, {"us", std::move(means_us)}};
+}
+
 json StepsJson(const Timeline& timeline) {
   json out = json::array();
   const EventTable* table = timeline.events().TableWithKey("steps");
@@ -121,6 +178,9 @@ json StepsJson(const Timeline& timeline) {
                    {"from", std::move(from)},
                    {"to", std::move(to)},
                    {"steady", process.steady},
+                   {"outlier", OutliersJson(process.steps)},
+                   {"kinds", KindsJson(process.steps)},
+                   {"phases", PhasesJson(timeline, process.steps, group)},
                    {"median", process.duration.median}});
     first_ref += static_cast<uint32_t>(process.steps.size());
   }

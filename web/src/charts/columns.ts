@@ -14,11 +14,14 @@ export interface ColumnBar {
   has_outlier: boolean;
 }
 
+// What columns are made of.
+export type StepTimes = Pick<Steps, "duration_ns"|"duration_max_ns"|"phase_ns"|"kind"|"outlier">;
+
 const kMinWidth = 3;
 
-export function columnsFor(steps: Steps, width: number): ColumnBar[] {
-  const entries = steps.number.length;
-  const perColumn = Math.max(1, Math.ceil((entries * kMinWidth) / Math.max(1, width)));
+export function columnsFor(steps: StepTimes, width: number, minWidth = kMinWidth): ColumnBar[] {
+  const entries = steps.duration_ns.length;
+  const perColumn = Math.max(1, Math.ceil((entries * minWidth) / Math.max(1, width)));
   const columns: ColumnBar[] = [];
   for (let first = 0; first < entries; first += perColumn) {
     columns.push(columnOf(steps, first, Math.min(entries, first + perColumn) - 1));
@@ -26,14 +29,14 @@ export function columnsFor(steps: Steps, width: number): ColumnBar[] {
   return columns;
 }
 
-function columnOf(steps: Steps, first: number, last: number): ColumnBar {
+function columnOf(steps: StepTimes, first: number, last: number): ColumnBar {
   const size = last - first + 1;
   const column: ColumnBar = {
     first,
     last,
     duration_ns: 0,
     longest_ns: 0,
-    phase_ns: steps.phases.map(() => 0),
+    phase_ns: steps.phase_ns.map(() => 0),
     kind: steps.kind[first],
     has_outlier: steps.outlier.some((entry) => first <= entry && entry <= last),
   };

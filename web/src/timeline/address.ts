@@ -156,17 +156,21 @@ export class Address {
   }
 
   goToStep(number: number): void {
+    this.goToSteps(number, number);
+  }
+
+  goToSteps(first: number, last: number): void {
     const {app} = this;
     const {model} = app;
     const {info} = model.first;
-    const lack = lackOfSteps(info, number, number, 0, runLetter(model, model.first));
+    const lack = lackOfSteps(info, first, last, 0, runLetter(model, model.first));
     app.unwarn("place");
     if (lack) return app.warn(lack, "place");
-    const steps = info.steps[0];
-    const i = steps.number.indexOf(number);
-    app.compare?.alignAt(number);
-    app.motion.jump(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
-    app.range.showSteps(number, number);
+    const {number, from, to} = info.steps[0];
+    app.compare?.alignAt(first);
+    app.motion.jump(
+      framed({from: from[number.indexOf(first)], to: to[number.indexOf(last)]}, model.whole));
+    app.range.showSteps(first, last);
   }
 
   // The surroundings of a moment: a step, or a hundredth of the run.

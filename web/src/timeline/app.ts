@@ -28,6 +28,7 @@ import type {Noted} from "./panels/notes_panel";
 import {RangePanel} from "./panels/range_panel";
 import {SearchPanel} from "./panels/search_panel";
 import {Stage} from "./stage/stage";
+import {StepStrip} from "./stage/step_strip";
 import {Tooltip} from "./stage/tooltip";
 import {isPart} from "./state/held";
 import type {RunView} from "./state/model";
@@ -170,6 +171,9 @@ export class App {
         "The longest idle gap of a GPU, or stall of a step; again: the second longest (I)",
         () => void this.actions.find.longestGap()),
       this.way("All", "Show the whole run (0)", () => this.motion.to(this.model.whole))));
+    this.stage.element.prepend(...this.model.runs.map((run) => new StepStrip(this.model, run, {
+      go: (of, first, last, leaves) => this.goToSteps(of, first, last, leaves),
+    }).element));
     document.body.classList.add("timeline");
     document.body.replaceChildren(
       h("header", {class: "timeline-bar"}, h("b", {class: "brand"}, "batchlight"),
@@ -253,6 +257,18 @@ export class App {
     const called = stepTitle(run, event.ref, event.name) ?? (event.name || event.title);
     this.say(`${called}, ${time(event.to - event.from)}, at ${time(event.from)}${step}, ${
       placeOf(this.model, run, event)}, row ${event.depth + 1}`);
+  }
+
+  // By places; their time and, where a number means one step, the report's tables of them.
+  private goToSteps(run: RunView, first: number, last: number, leaves: boolean): void {
+    if (leaves) this.address.leave();
+    const {number, from, to} = run.info.steps[0];
+    const isNamed = run === this.model.first && number.indexOf(number[first]) === first &&
+      number.indexOf(number[last]) === last;
+    if (isNamed) return this.address.goToSteps(number[first], number[last]);
+    const span = {from: from[first] + run.offset, to: to[last] + run.offset};
+    this.motion.jump(framed(span, this.model.whole));
+    this.model.setRange(span);
   }
 
   stepRange(): void {

@@ -69,8 +69,15 @@ export interface StepsInfo {
   number: number[];
   from: number[];
   to: number[];
-  steady: number[];  // places of those that count
-  median: number;    // of these, ns, as the summary says it
+  steady: number[];                         // places of those that count
+  median: number;                           // of these, ns, as the summary says it
+  outlier: number[];                        // places of those that count and took unusually long
+  kinds: [first: number, label: string][];  // of the steps from that place on
+  phases: {
+    group: number;    // so many steps one after the other have one number
+    names: number[];  // ids of the palette of phases, in its order
+    us: number[][];   // of each phase its mean in each group
+  };
 }
 
 export interface RunAnswer {
