@@ -88,7 +88,7 @@ SUB_LAYERS = {
         'roofline': ('lines', 'owners', 'steps', 'cuda', 'numbers'),
         'counters': ('roofline', 'owners', 'steps', 'cuda', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),
-        'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'cuda', 'numbers'),
+        'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'desync': ('ranks',),
         'run': ('stages', 'breakdown', 'gpu', 'lines', 'forward', 'gradients', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'stages', 'breakdown', 'roofline', 'counters', 'desync', 'ranks', 'gpu', 'lines', 'os', 'cpu', 'python', 'forward', 'gradients', 'owners', 'steps', 'phases', 'cuda', 'numbers'),

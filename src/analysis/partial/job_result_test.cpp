@@ -231,6 +231,7 @@ JobPart SamplePart() {
   JobPart part = PartOf(3, 8, std::vector<int64_t>(30, 5 * kMs));
   part.identity.job = "SLURM_JOB_ID 7";
   part.identity.communicators = {7, uint64_t{1} << 63};
+  part.identity.trains = false;
   part.losses = 12;
   part.ranks[0].calls = testing::Simulate({.ranks = 1}).calls[0];
   part.ranks[0].calls.exposed[3] = 1;
@@ -246,6 +247,7 @@ TEST(PartialBytes, GiveBackWhatWasWritten) {
   EXPECT_EQ(back->identity.job, part.identity.job);
   EXPECT_EQ(back->identity.ranks, part.identity.ranks);
   EXPECT_EQ(back->identity.communicators, part.identity.communicators);
+  EXPECT_FALSE(back->identity.trains);
   EXPECT_EQ(back->losses, 12u);
   ASSERT_EQ(back->ranks.size(), 2u);
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
@@ -261,13 +263,14 @@ TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);
   bytes[0] = 1;
+  bytes.pop_back();                // what was added at the end
   bytes.resize(bytes.size() - 2);  // two columns of nothing less, before calls of nothing
   EXPECT_TRUE(IsJobPart(bytes));
   const auto back = DecodeJobPart(bytes);
   ASSERT_TRUE(back.has_value());
   EXPECT_TRUE(back->ranks[0].pace.empty());
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
-  bytes[0] = 3;
+  bytes[0] = 4;
   EXPECT_FALSE(IsJobPart(bytes));
   EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }

@@ -5,8 +5,10 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kVersion = 2;
-constexpr uint64_t kFirstWithPace = 2;  // what is older is read without
+constexpr uint64_t kVersion = 3;
+// What is older is read without.
+constexpr uint64_t kFirstWithPace = 2;
+constexpr uint64_t kFirstWithEnd = 3;
 
 constexpr uint8_t kPhaseKinds = 0
 #define PHASE_KIND(Name, name, key) +1
@@ -171,6 +173,14 @@ RankPartial ReadRank(Reader& in, uint64_t version, bool ends) {
   return rank;
 }
 
+// What later versions added.
+void WriteEnd(const JobPart& part, Writer& out) { out.Number(part.identity.trains ? 1 : 0); }
+
+void ReadEnd(Reader& in, JobPart& part) {
+  const uint64_t trains = in.Number();
+  part.identity.trains = trains != 0;
+}
+
 }  // namespace
 
 std::string EncodeJobPart(const JobPart& part) {
@@ -180,6 +190,7 @@ std::string EncodeJobPart(const JobPart& part) {
   out.Number(part.losses);
   out.Number(part.ranks.size());
   for (const RankPartial& rank : part.ranks) WriteRank(rank, out);
+  WriteEnd(part, out);
   return out.Take();
 }
 
@@ -198,6 +209,7 @@ std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
     part.ranks.push_back(ReadRank(in, version, ends));
     if (!in.ok() || !IsWhole(part.ranks.back(), ends)) return std::nullopt;
   }
+  if (version >= kFirstWithEnd) ReadEnd(in, part);
   if (!in.ok()) return std::nullopt;
   return part;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/phases/phase_marks.h"
 #include "analysis/ranks/job_places.h"
 #include "analysis/ranks/nccl_calls.h"
 
@@ -61,6 +62,7 @@ class Planner {
 
   Result<JobPlan> Run() {
     LeaveOutCopies();
+    LeaveOutHelpers();
     RETURN_IF_ERROR(CheckJobs());
     RETURN_IF_ERROR(TakeRanks());
     RETURN_IF_ERROR(AssignRanks());
@@ -95,6 +97,30 @@ class Planner {
       plan_.notes.push_back(inputs_[i].label + " is the same run as " +
                             inputs_[known->second].label + " and is left out");
     }
+  }
+
+  // Where no input says its rank, any may be one.
+  void LeaveOutHelpers() {
+    const bool is_said = std::any_of(inputs_.begin(), inputs_.end(),
+                                     [](const InputIdentity& one) { return !one.ranks.empty(); });
+    if (!is_said) return;
+    std::vector<size_t> ranks;
+    std::vector<std::string> helpers;
+    for (const size_t i : kept_) {
+      const InputIdentity& input = inputs_[i];
+      if (input.ranks.empty() && !input.trains) {
+        helpers.push_back(input.label);
+      } else {
+        ranks.push_back(i);
+      }
+    }
+    if (helpers.empty()) return;
+    const std::string who = helpers.size() == 1
+                                ? helpers[0] + " says no rank and holds"
+                                : helpers[0] + " and " + std::to_string(helpers.size() - 1) +
+                                      " more say no rank and hold";
+    plan_.notes.push_back(who + " nothing of a training loop: left out");
+    kept_ = std::move(ranks);
   }
 
   Status CheckJobs() const {
@@ -235,6 +261,14 @@ uint64_t SumOfStarts(const Store& store) {
   return sum;
 }
 
+// The helpers of a launcher import, collect garbage and call single operators (a seed).
+bool HoldsTraining(const Store& store) {
+  const auto& phases = store.phase_calls.phase;
+  return store.kernels.size() + store.module_calls.size() + store.nvtx_ranges.size() > 0 ||
+         std::any_of(phases.begin(), phases.end(),
+                     [](Phase phase) { return !IsOutsideOfLoops(phase); });
+}
+
 }  // namespace
 
 InputIdentity IdentifyInput(const std::string& label, const Store& store) {
@@ -244,7 +278,8 @@ InputIdentity IdentifyInput(const std::string& label, const Store& store) {
                       .first_process = {},
                       .version = std::string(store.Property("batchlight.version")),
                       .ranks = {},
-                      .communicators = {}};
+                      .communicators = {},
+                      .trains = HoldsTraining(store)};
   const NcclCalls nccl = FindNcclCalls(store);
   for (const JobPlace& place : FindJobPlaces(store, nccl)) {
     if (place.rank >= 0) input.ranks.insert(place.rank);

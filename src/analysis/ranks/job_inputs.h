@@ -21,6 +21,7 @@ struct InputIdentity {
   std::string version;        // of batchlight
   std::set<int32_t> ranks;    // of its processes
   std::set<uint64_t> communicators;
+  bool trains = true;        // it holds something of a training loop
   int32_t world_size = 0;    // 0: it does not say
   int64_t start_utc_ns = 0;  // 0: it does not say
   int64_t end_utc_ns = 0;
@@ -37,8 +38,9 @@ struct JobPlan {
   std::vector<std::string> missing;  // what it lacks
 };
 
-// Copies and earlier attempts at the same ranks are left out with a note; ranks that are missing
-// are said. Errors (kInput): inputs of several jobs, which must be read one at a time.
+// Copies, earlier attempts at the same ranks, and helpers that a launcher runs beside the ranks
+// (they say no rank and train nothing) are left out with a note; ranks that are missing are said.
+// Errors (kInput): inputs of several jobs, which must be read one at a time.
 Result<JobPlan> PlanJob(std::span<const InputIdentity> inputs);
 
 // "0-3, 7".

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/testing/store_builder.h"
+
 namespace batchlight {
 namespace {
 
@@ -108,6 +110,42 @@ TEST(JobInputs, WhoDoesNotSayItsRankGetsOneIfSomethingTiesItToTheOthers) {
   InputIdentity a = Input("a", {0});
   a.communicators = other.communicators = {77};
   EXPECT_TRUE(PlanJob(std::vector<InputIdentity>{a, other}).ok());
+}
+
+// As Ray starts them beside its ranks, by the same command line.
+TEST(JobInputs, HelpersBesideRanksAreLeftOut) {
+  std::vector<InputIdentity> inputs = {Input("h1", {}), Input("a", {0}, 2), Input("h2", {}),
+                                       Input("b", {1}, 2)};
+  inputs[0].trains = inputs[2].trains = false;
+  inputs[2].command = "another.py";
+  const auto plan = PlanJob(inputs);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan.value().used, (std::vector<size_t>{1, 3}));
+  EXPECT_EQ(NotesOf(plan.value()),
+            "h1 and 1 more say no rank and hold nothing of a training loop: left out\n");
+  inputs = {Input("h1", {}), Input("a", {})};  // nobody says a rank
+  inputs[0].trains = false;
+  EXPECT_EQ(PlanJob(inputs).value().used.size(), 2u);
+}
+
+TEST(JobInputs, WhatIsOfATrainingLoopIsKnown) {
+  const auto trains = [](bool collects, bool learns) {
+    testing::StoreBuilder build;
+    const ThreadId thread = build.Thread(build.Process(9, "train.py", -1));
+    if (collects) build.Phase(thread, Phase::kGarbageCollection, "garbage collection", 1, 2);
+    build.Operator(thread, "aten::manual_seed", 2, 3);
+    if (learns) build.Phase(thread, Phase::kBackward, "backward", 3, 4);
+    return IdentifyInput("a", build.Build()).trains;
+  };
+  EXPECT_FALSE(trains(true, false));
+  EXPECT_TRUE(trains(true, true));
+}
+
+TEST(JobInputs, VersionsThatDifferAreSaid) {
+  std::vector<InputIdentity> inputs = {Input("a", {0}), Input("b", {1}), Input("c", {2})};
+  inputs[1].version = "";  // nsys's files say none
+  inputs[2].version = "2";
+  EXPECT_EQ(NotesOf(PlanJob(inputs).value()), "a was recorded by batchlight 1, c by 2\n");
 }
 
 TEST(JobInputs, RanksAreWrittenAsStretches) {
