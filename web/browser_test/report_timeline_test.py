@@ -5,6 +5,7 @@ report lead into it and Back leads out, it follows the theme, and it says what a
 Usage: report_timeline_test.py SAMPLE_REPORT BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the machine
 has no browser."""
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,12 @@ import webdriver
 SAMPLE_REPORT = BATCHLIGHT = ''
 RECORDINGS = pathlib.Path(__file__).resolve().parents[2] / 'tests/recordings'
 INSIDE = 'const inside = document.querySelector("iframe").contentWindow.batchlightTimeline; '
+
+
+def rgb(css):
+    """0 to 255 of what getComputedStyle says."""
+    numbers = [float(number) for number in re.findall(r'[\d.]+', css)][:3]
+    return [255 * number for number in numbers] if css.startswith('color(srgb') else numbers
 
 
 class ReportTimeline(unittest.TestCase):
@@ -147,6 +154,54 @@ class ReportTimeline(unittest.TestCase):
         self.wait(wide + ' > 75')
         # Branches of the tree, too.
         self.assertGreater(self.browser.run('return document.querySelectorAll("[role=treegrid] .to-timeline").length'), 5)
+
+    def test_a_slow_step_and_the_longest_call_lead_into_it(self):
+        self.open('sample')
+        self.browser.wait_for('.outliers .to-timeline')
+        self.browser.run('document.querySelector(".outliers .to-timeline").click()')
+        self.wait_for_picture()
+        self.wait(INSIDE + 'return inside.app.model.range?.steps?.first === 30')
+        self.browser.click('.timeline-head .back')
+        self.wait('return !document.body.classList.contains("whole-timeline")')
+        self.browser.run('document.querySelector("#phases .opener").click()')
+        self.browser.wait_for('#phases .events .to-timeline')
+        name, length, begin = self.browser.run(
+            'const link = document.querySelector("#phases .events .to-timeline"); link.click();'
+            'return [link.closest("tr").querySelector(".tree-label [title]").title, link.parentElement.innerText, link.parentElement.title]')
+        self.wait(INSIDE + 'const {view} = inside.app.model; return view.to - view.from < 1e9')
+        ref, count = self.wait(
+            INSIDE + 'const {view, first} = inside.app.model;'
+            'return first.source.call("longest", {text: arguments[0], called: 1, nth: 0, from: view.from, to: view.to})'
+            '.then(({event, count}) => event && [event, count])', name)
+        words = re.match(r'([\d.]+) (.?s) in step', length)
+        unit = {'s': 1e9, 'ms': 1e6, 'µs': 1e3, 'ns': 1}[words[2]]
+        self.assertAlmostEqual((ref['to'] - ref['from']) / unit, float(words[1]), delta=0.01 * float(words[1]), msg=(name, begin, count))
+
+    def test_phases_and_causes_of_gaps_have_the_reports_colours(self):
+        self.open('train')
+        chips = {}
+        for track in range(2):
+            self.browser.run('document.querySelectorAll("#phases .choice label")[arguments[0]].click()', track)
+            chips |= dict(self.browser.run('return [...document.querySelectorAll("#phases .chip")].map((chip) => '
+                                           '[chip.parentElement.textContent.trim(), getComputedStyle(chip).backgroundColor])'))
+        self.browser.run('location.hash = "#timeline&"')
+        self.wait_for_picture()
+        for kind, table, names in (('phases', 'step_phases', ('forward', 'backward', 'optimizer', 'data loading')),
+                                   ('idle', 'gpu_idle_causes', ('idle: data loading', 'idle: CUDA calls', 'idle: autograd'))):
+            for name in names:
+                # The longest of this name, alone in the window.
+                self.wait(INSIDE + 'const {model} = inside.app; return model.first.source.call("longest", {text: arguments[0], called: 1, table: arguments[1], nth: 0})'
+                          '.then(({event}) => { window.event_shown = event; model.show(event); return true; })', name, table)
+                self.browser.wait_frames(3)
+                self.wait(INSIDE + 'return !inside.app.model.first.cache.busy')
+                self.browser.wait_frames(3)
+                pixel = self.browser.run(
+                    INSIDE + 'const {stage} = inside.app; const {track, depth} = window.event_shown;'
+                    'const lane = stage.lanes.find((lane) => lane.block.track.info?.id === track && lane.depth === depth);'
+                    'const {canvas, context, scale} = stage.rows;'
+                    'return [...context.getImageData(Math.round(canvas.width * 0.75), Math.round((lane.y + 2) * scale), 1, 1).data.slice(0, 3)]')
+                for seen, known in zip(pixel, rgb(chips[name])):
+                    self.assertAlmostEqual(seen, known, delta=2, msg=f'{kind}, {name}: {pixel}, {chips[name]}')
 
     def test_a_link_from_elsewhere_opens_it(self):
         self.open('train', '#timeline&step=3')

@@ -4,7 +4,7 @@
 Usage: timeline_input_test.py SCRIPT STYLE [unittest arguments]: the bundles. Exits with 77 (skipped) when the machine
 has no browser."""
 import timeline_case
-from timeline_case import SLOW_BEGIN, SLOW_WAIT, USUAL
+from timeline_case import LAYER, SLOW_BEGIN, SLOW_WAIT, USUAL
 
 ALT, SHIFT = 1, 8
 LEAST_PX = 24  # of what is pressed
@@ -126,6 +126,26 @@ class Input(timeline_case.TimelineCase):
             self.assertAlmostEqual(4 * USUAL - begin, 100 * 4 * USUAL / self.run_js('return batchlightTimeline.app.model.view.width'), delta=USUAL / 50,
                                    msg=str(under))
             self.assertIsNone(self.run_js('return batchlightTimeline.app.model.range'))
+
+    def assert_words(self, ns, kind, words):
+        """Names and whole times may come a moment later."""
+        self.mouse('mouseMoved', *self.at(ns, kind))
+        self.wait('const tip = document.querySelector(".tooltip"); return !tip.hidden && new RegExp(arguments[0]).test(tip.innerText)', words)
+
+    def test_the_words_under_the_pointer(self):
+        # One event, to a pixel of the picture.
+        self.show(SLOW_BEGIN - LAYER, SLOW_BEGIN + SLOW_WAIT + LAYER)
+        self.assert_words(SLOW_BEGIN + SLOW_WAIT / 2, 'phases', r'^data loading\s+about 1\.60 ms$')
+        self.assert_words(SLOW_BEGIN + SLOW_WAIT / 2, 'steps', r'^step 20 \(steady\)\s+about 3\.04 ms$')
+        # One that reaches far beyond it has its own times as soon as they are known.
+        self.show(SLOW_BEGIN + LAYER, SLOW_BEGIN + 2 * LAYER)
+        self.assert_words(SLOW_BEGIN + 1.5 * LAYER, 'phases', r'^data loading\s+1\.60 ms$')
+        # From afar several are one box.
+        self.show(0, 40 * USUAL)
+        self.assert_words(10.5 * USUAL, 'stream', r'^.+\s+\d+ short events in (about )?[\d.]+ .?s, the longest of them this$')
+        self.assert_words(10.5 * USUAL, 'phases', r'^(forward|backward)\s+about [\d.]+ .?s$')
+        self.mouse('mouseMoved', 5, 5)
+        self.wait('return document.querySelector(".tooltip").hidden')
 
     def test_alt_takes_a_range_as_it_is_dragged(self):
         """Without it an edge near to an event's end is that."""

@@ -105,7 +105,7 @@ export class App {
       select: (x, y) => this.actions.selectAt(x, y),
       frame: () => this.actions.frame(),
       hover: (x, y, event) => tooltip.show(
-        event ? this.stage.hitAt(x, y) : null, event, event ? this.stage.readingAt(x, y) : null),
+        () => this.stage.hitAt(x, y), event, event ? this.stage.readingAt(x, y) : null),
     });
     new Keyboard(this);
     this.build(tooltip.element);

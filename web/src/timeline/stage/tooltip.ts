@@ -11,22 +11,24 @@ const kOffPx = 14;
 export class Tooltip {
   readonly element = h("div", {class: "tooltip", hidden: true, "aria-hidden": "true"});
 
-  private last: [Hit, PointerEvent]|null = null;
+  private last: [() => Hit | null, PointerEvent]|null = null;
 
   constructor(private readonly model: Model) {
-    // A name that was asked for when the box came under the pointer.
+    // A name or whole times that were asked for when the box came under the pointer.
     model.listen((change) => {
       if (change === "names" && this.last && !this.element.hidden) this.show(...this.last);
     });
   }
 
-  show(hit: Hit|null, event: PointerEvent|null, reading: Reading|null = null): void {
+  // `find` is asked again when more is known.
+  show(find: () => Hit | null, event: PointerEvent|null, reading: Reading|null = null): void {
     const {model, element} = this;
+    const hit = event && find();
     const same = hit?.ref === model.hover?.ref && hit?.depth === model.hover?.depth;
     model.hover = hit;
     if (!same) model.changed("hover");
     element.hidden = (!hit && !reading) || !event;
-    this.last = hit && event ? [hit, event] : null;
+    this.last = hit && event ? [find, event] : null;
     if (event && hit) this.draw(event, ...wordsOf(hit));
     else if (event && reading) this.draw(event, ...readingText(model, reading));
   }
