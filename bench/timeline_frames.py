@@ -11,10 +11,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'web/browser_test'))
 import timeline_page  # noqa: E402
+import timeline_perfetto  # noqa: E402
 import webdriver  # noqa: E402
 
 FRAMES = 120
-TICKS = os.sysconf('SC_CLK_TCK')
 WAVE = '''
 const done = arguments[1], frames = arguments[0];
 const {model} = batchlightTimeline.app;
@@ -30,29 +30,15 @@ const step = (now) => {
   requestAnimationFrame(step);
 };
 requestAnimationFrame(step);'''
-# name, steps, layers, more threads, threads of calls wide enough for a label, their length, part of the run on the screen
-CASES = (('a step', 40, 12, 20, 0, 0, 0.025), ('ten steps', 40, 12, 20, 0, 0, 0.25), ('whole run', 400, 12, 20, 0, 0, 1),
-         ('labels', 40, 12, 20, 9, 850_000, 0.45))
+# name, steps, layers, more threads, threads of calls wide enough for a label, their length, pieces of the others', part of the
+# run on the screen
+CASES = (('a step', 40, 12, 20, 0, 0, 1, 0.025), ('ten steps', 40, 12, 20, 0, 0, 1, 0.25), ('whole run', 400, 12, 20, 0, 0, 1, 1),
+         ('labels', 40, 12, 20, 9, 850_000, 1, 0.45), ('both', 110, 12, 8, 9, 1_350_000, 3, 0.263))
 
 
-def cpu_of_children(parent):
-    """CPU seconds of a process and all below it."""
-    children, seconds = {}, {}
-    for entry in pathlib.Path('/proc').iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            fields = (entry / 'stat').read_text().rsplit(')', 1)[1].split()
-        except OSError:
-            continue  # it has ended
-        children.setdefault(int(fields[1]), []).append(int(entry.name))
-        seconds[int(entry.name)] = (int(fields[11]) + int(fields[12])) / TICKS
-    total, left = 0, [parent]
-    while left:
-        pid = left.pop()
-        total += seconds.get(pid, 0)
-        left += children.get(pid, [])
-    return total
+def cpu_s():
+    """CPU seconds of all processes below this one."""
+    return sum(seconds for _, seconds in timeline_perfetto.processes(os.getpid()))
 
 
 def metrics(browser):
@@ -61,9 +47,9 @@ def metrics(browser):
 
 def measure(browser, name, width, height):
     counts = browser.run('return batchlightTimeline.counts()')
-    before, cpu = metrics(browser), cpu_of_children(os.getpid())
+    before, cpu = metrics(browser), cpu_s()
     times = browser.run_async(WAVE, FRAMES)
-    after, cpu_after = metrics(browser), cpu_of_children(os.getpid())
+    after, cpu_after = metrics(browser), cpu_s()
     part = {key: 1000 * (after[key] - before[key]) / FRAMES for key in ('TaskDuration', 'ScriptDuration')}
     heap = after['JSHeapUsedSize'] / 2**20
     print(f'{name:10} {width}x{height} {counts["lanes"]:5} {counts["items"]:8,} {counts["labels"]:6} {part["ScriptDuration"]:7.1f} '
@@ -83,7 +69,8 @@ def main(script, style, width='1600', height='900'):
             browser.run('batchlightTimeline.app.dock.setOpen(false);'
                         'const {model} = batchlightTimeline.app; const {from, to} = model.whole;'
                         'const middle = (from + to) / 2, half = (to - from) * arguments[0] / 2;'
-                        'model.show({from: middle - half, to: middle + half})', share)
+                        'model.show({from: middle - half, to: middle + half});'
+                        'if (arguments[1]) model.setFilter("thread");', share, name == 'both')  # the most rows of calls
             for _ in range(20):
                 browser.wait_frames(5)
                 if not browser.run('return batchlightTimeline.app.model.first.cache.busy'):

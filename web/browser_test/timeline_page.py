@@ -79,9 +79,9 @@ class Page:
         return out, count
 
 
-def train(page, steps, layers, threads, labelled=0, call_ns=0):
+def train(page, steps, layers, threads, labelled=0, call_ns=0, pieces=1):
     """Steps of forward and backward on a thread, and their kernels, later, on a stream; `threads` more threads
-    that do the same, below `labelled` threads of one call after another."""
+    that do the same, each of their calls in so many pieces, below `labelled` threads of one call after another."""
     spans, counter, at, first = [], {(6, 0): [], (6, 1): []}, 0, 7 + labelled
     for step in range(steps):
         begin = at
@@ -104,9 +104,12 @@ def train(page, steps, layers, threads, labelled=0, call_ns=0):
                     page.add(3, 3, own + 800, 3_000, 'operator_calls', 'cudaLaunchKernel')
                     page.add(5, 0, own + 4_000, 5_500 * factor, 'kernels', f'void cutlass::Kernel<{part}>')
                     for thread in range(threads):
-                        page.add(first + thread, 0, own - 400, 6_700 * factor, 'module_calls', f'worker.{part}')
-                        page.add(first + thread, 1, own, 6_000 * factor, 'operator_calls', name)
-                        page.add(first + thread, 2, own + 800, 3_000, 'operator_calls', f'cudaLaunchKernel{thread}')
+                        for row, start_ns, length_ns, table, called in (
+                                (0, own - 400, 6_700 * factor, 'module_calls', f'worker.{part}'),
+                                (1, own, 6_000 * factor, 'operator_calls', name),
+                                (2, own + 800, 3_000, 'operator_calls', f'cudaLaunchKernel{thread}')):
+                            for piece in range(pieces):
+                                page.add(first + thread, row, start_ns + piece * length_ns // pieces, length_ns // pieces, table, called)
                 counter[(6, 1)].append((start, (layer + 1) * 2**24 if factor == 1 else (layers - layer) * 2**24))
             at += length
         page.add(0, 0, begin, at - begin, 'steps', 'warm-up' if step < 2 else 'steady')
@@ -172,9 +175,9 @@ def hold_steps(page, run, first, last):
                      'from': begin, 'to': end}
 
 
-def write(script, style, out, steps=40, layers=12, threads=0, labelled=0, call_ns=0, held=None):
+def write(script, style, out, steps=40, layers=12, threads=0, labelled=0, call_ns=0, pieces=1, held=None):
     page = Page()
-    spans, counter, end = train(page, steps, layers, threads, labelled, call_ns)
+    spans, counter, end = train(page, steps, layers, threads, labelled, call_ns, pieces)
     run = run_json(page, spans, end)
     if held:
         hold_steps(page, run, *held)
