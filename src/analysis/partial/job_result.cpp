@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
@@ -21,8 +20,6 @@
 namespace batchlight {
 namespace {
 
-constexpr double kSlowKernels = 1.03;   // from so many times the others' on it is worth a word
-constexpr double kMuchOfKernels = 0.1;  // of kernel time
 constexpr double kMostOfCosts = 0.5;
 // Each takes a number of each rank. A run has some twenty; a forged file may give each rank its
 // own.
@@ -382,7 +379,16 @@ class Comparer {
     found.late_steps = NumbersOf(slow.rank, slow.late_steps);
     if (slow.phase != nullptr) found.phase = slow.phase->name;
     found.longer_ns = slow.longer_ns;
-    found.kernels = CompareKernels(slow.rank);
+    found.causes = CausesOf(slow);
+  }
+
+  LateCauses CausesOf(const SlowRank& slow) const {
+    std::vector<const RankPartial*> ranks;
+    for (const Member& member : members_) ranks.push_back(member.partial);
+    const auto steps = double(common_.rows[slow.rank].size());
+    const auto late_steps = double(std::max<size_t>(slow.late_steps.size(), 1));
+    return FindLateCauses(ranks, common_.rows, slow.rank, slow.late_steps,
+                          slow.waited_ns * steps / late_steps);
   }
 
   LateVerdict Judge(const SlowRank& slow) const {
@@ -409,43 +415,6 @@ class Comparer {
       }
     }
     return partial.steady.empty() ? 0 : ticks * kCallTickNs / double(partial.steady.size());
-  }
-
-  // The median of each kernel beside the median of these over ranks, which all computed the same.
-  std::optional<SlowKernels> CompareKernels(size_t row) const {
-    const std::vector<KernelTimes>& own = members_[row].partial->kernels;
-    std::unordered_map<std::string_view, std::vector<int64_t>> medians;
-    for (const KernelTimes& kernel : own) medians[kernel.name];
-    for (const Member& member : members_) {
-      for (const KernelTimes& kernel : member.partial->kernels) {
-        const auto known = medians.find(kernel.name);
-        if (known != medians.end()) known->second.push_back(kernel.median_ns);
-      }
-    }
-    double total_ns = 0, usual_ns = 0;
-    SlowKernels found;
-    std::vector<std::pair<const KernelTimes*, double>> times;
-    for (const KernelTimes& kernel : own) {
-      std::vector<int64_t>& all = medians[kernel.name];
-      const double usual = double(LowerQuantile(all, 0.5));
-      if (all.size() < 2 || usual <= 0) continue;
-      const double ratio = double(kernel.median_ns) / usual;
-      if (ratio <= 0) continue;
-      total_ns += double(kernel.total_ns);
-      usual_ns += double(kernel.total_ns) / ratio;
-      times.emplace_back(&kernel, ratio);
-    }
-    if (usual_ns <= 0) return std::nullopt;
-    found.times = total_ns / usual_ns;
-    for (const auto& [kernel, ratio] : times) {
-      if (double(kernel->total_ns) < kMuchOfKernels * total_ns || ratio <= found.worst_times) {
-        continue;
-      }
-      found.worst = kernel->name;
-      found.worst_times = ratio;
-    }
-    if (found.times < kSlowKernels) return std::nullopt;
-    return found;
   }
 
   std::vector<JobPart> parts_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/partial/job_grid.h"
+#include "analysis/partial/late_causes.h"
 #include "analysis/partial/rank_grid.h"
 #include "analysis/partial/rank_partial.h"
 #include "analysis/partial/step_map.h"
@@ -32,24 +33,17 @@ struct RankTimes {
   std::vector<double> phase_ns;  // by JobResult::phases
 };
 
-// What differs on the rank that the others wait for.
-struct SlowKernels {
-  double times = 1;   // its kernels take so many times as long as on the rank in the middle
-  std::string worst;  // of those with a tenth of its kernel time
-  double worst_times = 1;
-};
-
 struct JobStraggler {
-  size_t row = 0;                      // of JobResult::ranks
-  double waited_ns = 0;                // what the others wait for it per step, mean
-  double of_step = 0;                  // the same as part of a step
-  double lost_ns = 0;                  // what a step would be shorter if it were as fast as they
-  bool by_collectives = false;         // else by the phases of the CPU
-  std::vector<int64_t> late_steps;     // numbers
-  size_t steps = 0;                    // that count
-  std::string phase;                   // what it takes longer for; "": not known
-  double longer_ns = 0;                // than any other, in a late step
-  std::optional<SlowKernels> kernels;  // nothing: they take as long as elsewhere
+  size_t row = 0;                   // of JobResult::ranks
+  double waited_ns = 0;             // what the others wait for it per step, mean
+  double of_step = 0;               // the same as part of a step
+  double lost_ns = 0;               // what a step would be shorter if it were as fast as they
+  bool by_collectives = false;      // else by the phases of the CPU
+  std::vector<int64_t> late_steps;  // numbers
+  size_t steps = 0;                 // that count
+  std::string phase;                // what it takes longer for; "": not known
+  double longer_ns = 0;             // than any other, in a late step
+  LateCauses causes;                // what else differs
 };
 
 // The rank to which most of what the others lose is due, in so few steps that it may be chance.

@@ -69,6 +69,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
     rank.pace = std::move(paces[i]);
     rank.kernels = KernelsOf(store, process.process);
     rank.calls = std::move(calls[process.process.row()]);
+    rank.condition = ConditionOf(store, process);
   }
   return part;
 }

@@ -1,5 +1,7 @@
 #include "analysis/partial/partial_bytes.h"
 
+#include <cmath>
+
 #include "analysis/numbers/packed_bytes.h"
 
 namespace batchlight {
@@ -174,11 +176,29 @@ RankPartial ReadRank(Reader& in, uint64_t version, bool ends) {
 }
 
 // What later versions added.
-void WriteEnd(const JobPart& part, Writer& out) { out.Number(part.identity.trains ? 1 : 0); }
+void WriteEnd(const JobPart& part, Writer& out) {
+  out.Number(part.identity.trains ? 1 : 0);
+  for (const RankPartial& rank : part.ranks) {
+    const RankCondition& condition = rank.condition;
+    out.Column(condition.collected_us);
+    out.Real(condition.clock_mhz);
+    out.Real(condition.held_by_power);
+    out.Real(condition.held_by_heat);
+  }
+}
 
 void ReadEnd(Reader& in, JobPart& part) {
   const uint64_t trains = in.Number();
   part.identity.trains = trains != 0;
+  for (RankPartial& rank : part.ranks) {
+    RankCondition& condition = rank.condition;
+    in.Column(condition.collected_us);
+    for (double* figure :
+         {&condition.clock_mhz, &condition.held_by_power, &condition.held_by_heat}) {
+      *figure = in.Real();
+      if (!std::isfinite(*figure)) *figure = -1;
+    }
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/breakdown/step_breakdown.h"
+#include "analysis/partial/rank_condition.h"
 #include "analysis/ranks/job_inputs.h"
 #include "analysis/ranks/late/phase_times.h"
 #include "analysis/ranks/late/rank_pace.h"
@@ -34,6 +35,7 @@ struct RankPartial {
   std::vector<KernelTimes> kernels;  // those with most time, by falling time; no collectives
   RankPace pace;                     // empty in what was kept before 2026-11-26
   RankCalls calls;
+  RankCondition condition;  // nothing is known of what was kept before 2026-11-29
 };
 
 // Of one recording: the ranks that trained in it.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "analysis/ranks/collectives.h"
 #include "report/terminal/ranks_maps.h"
@@ -18,6 +19,29 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// What is not known is left out.
+std::string ClockSentence(const LowClock& clock) {
+  std::string text = "Its GPU";
+  if (clock.mhz >= 0) {
+    text += " runs at " + SignificantText(clock.mhz) + " MHz";
+    if (clock.others_mhz >= 0) {
+      text += ", that of the rank in the middle at " + SignificantText(clock.others_mhz);
+    }
+    text += "; it";
+  }
+  std::string reasons;
+  for (const auto& [name, own, others] :
+       {std::tuple("heat", clock.held_by_heat, clock.others_held_by_heat),
+        std::tuple("power", clock.held_by_power, clock.others_held_by_power)}) {
+    if (own < 0) continue;
+    reasons += (reasons.empty() ? "" : ", ") + std::string("by ") + name + " for " +
+               PercentText(own) + " of the time";
+    if (others >= 0) reasons += " (in the middle " + PercentText(others) + ")";
+  }
+  return text + (reasons.empty() ? " is not said to be held back" : " is held back " + reasons) +
+         ".";
+}
+
 std::vector<std::string> Causes(const JobStraggler& straggler) {
   std::vector<std::string> causes;
   if (!straggler.phase.empty()) {
@@ -28,16 +52,24 @@ std::vector<std::string> Causes(const JobStraggler& straggler) {
     causes.push_back("The others are hardly faster: a step would be " +
                      TimeText(straggler.lost_ns) + " shorter if it were as fast as they are.");
   }
-  if (straggler.kernels) {
-    const SlowKernels& kernels = *straggler.kernels;
+  if (straggler.causes.collected_ns > 0) {
+    causes.push_back("Python's garbage collector takes " + TimeText(straggler.causes.collected_ns) +
+                     " of such a step there, " + TimeText(straggler.causes.others_collected_ns) +
+                     " at most on another rank: call gc.freeze() before the loop, or gc.disable() "
+                     "in it and gc.collect() in the same steps on all ranks.");
+  }
+  const std::optional<LowClock>& clock = straggler.causes.clock;
+  if (straggler.causes.kernels) {
+    const SlowKernels& kernels = *straggler.causes.kernels;
     std::string text = "Its kernels take " + SignificantText(kernels.times) +
                        " times as long as those of the rank in the middle";
     if (!kernels.worst.empty()) {
       text += ", " + ElideMiddle(CleanText(kernels.worst), 40) + " " +
               SignificantText(kernels.worst_times) + " times";
     }
-    causes.push_back(text + ": look at that GPU's clock, power and temperature.");
+    causes.push_back(text + (clock ? "." : ": look at that GPU's clock, power and temperature."));
   }
+  if (clock) causes.push_back(ClockSentence(*clock));
   return causes;
 }
 
@@ -259,12 +291,24 @@ ordered_json StragglerJson(const JobResult& job) {
                        {"late_steps", found.late_steps},
                        {"phase", nullptr},
                        {"longer_ns", found.longer_ns},
-                       {"kernels", nullptr}};
+                       {"kernels", nullptr},
+                       {"clock", nullptr},
+                       {"collected_ns", found.causes.collected_ns},
+                       {"others_collected_ns", found.causes.others_collected_ns}};
   if (!found.phase.empty()) json["phase"] = CleanText(found.phase);
-  if (found.kernels) {
-    json["kernels"] = {{"times", found.kernels->times},
-                       {"worst", CleanText(found.kernels->worst)},
-                       {"worst_times", found.kernels->worst_times}};
+  if (found.causes.kernels) {
+    json["kernels"] = {{"times", found.causes.kernels->times},
+                       {"worst", CleanText(found.causes.kernels->worst)},
+                       {"worst_times", found.causes.kernels->worst_times}};
+  }
+  if (const std::optional<LowClock>& clock = found.causes.clock) {
+    const auto known = [](double value) { return IfKnown(value >= 0, value); };
+    json["clock"] = {{"mhz", known(clock->mhz)},
+                     {"others_mhz", known(clock->others_mhz)},
+                     {"held_by_power", known(clock->held_by_power)},
+                     {"others_held_by_power", known(clock->others_held_by_power)},
+                     {"held_by_heat", known(clock->held_by_heat)},
+                     {"others_held_by_heat", known(clock->others_held_by_heat)}};
   }
   return json;
 }

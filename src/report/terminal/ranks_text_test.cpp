@@ -59,6 +59,27 @@ TEST(RanksText, SaysWhatAStepWouldBeShorter) {
   EXPECT_EQ(json["straggler"]["lost_ns_per_step"], 1e6);
 }
 
+TEST(RanksText, SaysWhatElseDiffers) {
+  JobResult job = SmallJob();
+  job.straggler->causes = {
+      .kernels = SlowKernels{.times = 1.4},
+      .clock =
+          LowClock{.mhz = 1200, .others_mhz = 1710, .held_by_heat = 0.8, .others_held_by_heat = 0},
+      .collected_ns = 24e6,
+      .others_collected_ns = 1e6};
+  std::string text = RanksAsText(job, {.width = 400, .unicode = false}, 10);
+  EXPECT_TRUE(Has(text,
+                  "Its GPU runs at 1,200 MHz, that of the rank in the middle at 1,710; it is held "
+                  "back by heat for 80.0 % of the time (in the middle 0.0 %)."))
+      << text;
+  EXPECT_TRUE(Has(text, "garbage collector takes 24.0 ms of such a step there, 1.00 ms at most"))
+      << text;
+  const auto json = nlohmann::json::parse(RanksAsJson(job))["straggler"];
+  EXPECT_EQ(json["clock"]["mhz"], 1200);
+  EXPECT_TRUE(json["clock"]["held_by_power"].is_null());
+  EXPECT_EQ(json["collected_ns"], 24e6);
+}
+
 TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
   JobResult job = SmallJob();
   job.straggler.reset();
