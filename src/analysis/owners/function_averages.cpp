@@ -47,7 +47,7 @@ struct LaunchedWork {
 
 class Averages {
  public:
-  explicit Averages(const Store& store) : store_(store) {}
+  Averages(const Store& store, const CallCounts& counts) : store_(store), counts_(counts) {}
 
   // A row for each name, kind and shapes, in no order.
   std::vector<FunctionAverage> Make() {
@@ -75,7 +75,12 @@ class Averages {
     }
   }
 
+  bool Counts(ThreadId thread, int64_t start_ns, int64_t end_ns) const {
+    return !counts_ || counts_(thread, start_ns, end_ns);
+  }
+
   void Enter(const CpuCall& call) {
+    if (!Counts(call.thread, call.start_ns, call.end_ns)) return;
     while (!open_.empty() && !IsInside(call, open_.back().call)) Leave();
     uint32_t annotation = kNone;
     if (call.kind == Kind::kAnnotation) {
@@ -182,7 +187,7 @@ class Averages {
   template <typename Table, typename NameOf>
   void AddWork(const Table& table, const NameOf& name_of) {
     for (size_t row = 0; row < table.size(); ++row) {
-      if (table.end_ns[row] == kOpenEnd) continue;
+      if (table.end_ns[row] == kOpenEnd || !LaunchCounts(table.api_call[row])) continue;
       AddOnGpu(Row(name_of(row), true, false), table.end_ns[row] - table.start_ns[row]);
       if (table.api_call[row].IsNone()) continue;
       const uint32_t annotation = launches_[table.api_call[row].row()].annotation;
@@ -195,6 +200,13 @@ class Averages {
     }
   }
 
+  bool LaunchCounts(ApiCallId launch) const {
+    if (!counts_) return true;
+    const ApiCallsTable& calls = store_.api_calls;
+    return !launch.IsNone() && Counts(calls.thread[launch.row()], calls.start_ns[launch.row()],
+                                      calls.end_ns[launch.row()]);
+  }
+
   static void AddOnGpu(FunctionAverage& row, int64_t ns) {
     ++row.calls;
     row.gpu_ns += ns;
@@ -202,6 +214,7 @@ class Averages {
   }
 
   const Store& store_;
+  const CallCounts& counts_;
   NameNumbers names_;
   std::vector<LaunchedWork> launches_;  // by row of api_calls; empty: nothing was launched
   std::vector<OpenCall> open_;
@@ -246,7 +259,7 @@ std::vector<FunctionAverage> SumOfShapes(const std::vector<FunctionAverage>& row
 
 const FunctionAverages::Rows& FunctionAverages::Found() const {
   std::call_once(once_, [this] {
-    std::vector<FunctionAverage> rows = Averages(store_).Make();
+    std::vector<FunctionAverage> rows = Averages(store_, counts_).Make();
     const bool any_shapes = std::any_of(
         rows.begin(), rows.end(), [](const FunctionAverage& row) { return !row.shapes.IsNone(); });
     rows_.by_name = Sorted(SumOfShapes(rows));

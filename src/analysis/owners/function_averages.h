@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/store.h"
@@ -31,10 +33,16 @@ struct FunctionAverage {
   int64_t gpu_self_ns = 0;
 };
 
+// Whether a call counts: its thread, start and end.
+using CallCounts = std::function<bool(ThreadId, int64_t, int64_t)>;
+
 // Found when a view first asks: no other measure needs them, and they look at every call of a run.
 class FunctionAverages {
  public:
-  explicit FunctionAverages(const Store& store) : store_(store) {}
+  // Without `counts` of the whole run; else of the calls that count, and of the GPU's work that
+  // they launch.
+  explicit FunctionAverages(const Store& store, CallCounts counts = {})
+      : store_(store), counts_(std::move(counts)) {}
 
   // By self time on the CPU, then on the GPU, the most first.
   const std::vector<FunctionAverage>& by_name() const { return Found().by_name; }
@@ -49,6 +57,7 @@ class FunctionAverages {
   const Rows& Found() const;
 
   const Store& store_;
+  const CallCounts counts_;
   mutable std::once_flag once_;
   mutable Rows rows_;
 };

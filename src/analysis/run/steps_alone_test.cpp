@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/testing/findings.h"
+
 namespace batchlight {
 namespace {
 
@@ -56,6 +58,38 @@ TEST(StepsAlone, HoldCallsOfCudasLibrariesAndStacksOfCudaCalls) {
   KeepStepsAlone(steps, store);
   EXPECT_EQ(store.runtime_events.start_ns, std::vector<int64_t>{150});
   EXPECT_EQ(store.cuda_backtraces.api_call, std::vector<ApiCallId>{ApiCallId::At(2)});
+}
+
+// PyTorch's averages are of the whole run, with its warm-up, unless some steps are asked for.
+TEST(StepsAlone, AveragesAreOfTheStepsThatAreAskedFor) {
+  testing::StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 12; ++i) {
+    const int64_t at = i * 1000, slow = i == 0 ? 9 : 1;
+    build.Range(thread, "step", at, at + 900);
+    build.Operator(thread, "aten::linear", at + 10, at + 100 * slow);
+    build.Operator(thread, "aten::addmm", at + 20, at + 20 + 40 * slow);
+    build.Kernel(thread, "gemm", at + 30, at + 500, at + 500 + 200);
+    build.Operator(thread, "aten::item", at + 880, at + 990);  // not within a step
+  }
+  const Store store = build.Build();
+  const auto row_of = [](const RunOverview& run, std::string_view name) {
+    for (const FunctionAverage& row : run.function_averages->by_name()) {
+      if (row.name == name) return row;
+    }
+    return FunctionAverage{};
+  };
+  const RunOverview whole = BuildOverview(store);
+  EXPECT_EQ(row_of(whole, "aten::addmm").calls, 12);
+  EXPECT_EQ(row_of(whole, "aten::addmm").cpu_ns, 11 * 40 + 360);
+  EXPECT_EQ(row_of(whole, "aten::item").calls, 12);
+  const RunOverview part =
+      BuildOverview(store, {.steps = {.range = "step", .first_step = 2, .last_step = 6}});
+  EXPECT_EQ(row_of(part, "aten::addmm").calls, 5);
+  EXPECT_EQ(row_of(part, "aten::addmm").cpu_ns, 5 * 40);
+  EXPECT_EQ(row_of(part, "aten::linear").cpu_self_ns, 5 * (90 - 40));
+  EXPECT_EQ(row_of(part, "aten::linear").gpu_ns, 5 * 200);
+  EXPECT_EQ(row_of(part, "gemm").calls, 5);
 }
 
 }  // namespace
