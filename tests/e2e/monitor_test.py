@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import unittest
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
@@ -214,6 +215,28 @@ class Monitor(InFolder):
         wrong = self.batchlight("profile", "--monitor", "watch", "--metrics-otlp", "collector:4318", "--", "true")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("http://127.0.0.1:4318", wrong.stderr)
+
+    def test_a_collector_that_never_answers_holds_up_nobody(self):
+        mute = socket.socket()
+        self.addCleanup(mute.close)
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(64)  # connections are taken by the kernel
+        job = self.start_job("run", RANGES, "--step-range", "step", "--metrics-port", "0",
+                             "--metrics-otlp", "http://127.0.0.1:%d" % mute.getsockname()[1])
+        address = job.stderr.readline().split("metrics are at ")[1].strip()
+        longest, said = 0, []
+        reader = threading.Thread(target=lambda: said.append(job.stderr.readline()))
+        reader.start()
+        while reader.is_alive():
+            begin = time.time()
+            with urllib.request.urlopen(address, timeout=LONG_S) as answer:
+                answer.read()
+            longest = max(longest, time.time() - begin)
+            time.sleep(0.02)
+        reader.join()
+        self.assertIn("metrics are not taken", said[0])
+        self.assertLess(longest, 0.7, "it is given a second")
+        self.end(job)
 
     @unittest.skipUnless(shutil.which("promtool"), "no Prometheus")
     def test_alerts_and_dashboard(self):

@@ -71,9 +71,13 @@ class Monitor::Watcher {
   void AskIfSlow();
   // To the collector, if it is time again.
   void SendMetrics(std::span<const Metric> metrics, int64_t now_ns);
+  // One that does not answer holds up neither a look nor a scrape: it has a thread of its own.
+  std::thread StartSending();
+  void SendWhatComes();
+  void TrySending(const std::string& body);
   MetricsInput InputAt(int64_t now_ns);
-  Status SendNow(std::span<const Metric> metrics, int64_t now_ns, int end_fd) const {
-    return otlp_->Send(OtlpJson(metrics, service_, HostName(), start_ns_, now_ns), end_fd);
+  std::string BodyOf(std::span<const Metric> metrics, int64_t now_ns) const {
+    return OtlpJson(metrics, service_, HostName(), start_ns_, now_ns);
   }
 
   const MonitorOptions options_;
@@ -90,7 +94,6 @@ class Monitor::Watcher {
   std::string service_;  // what the collector calls the job
   std::function<void(const std::string&)> say_;
   int64_t next_send_ns_ = 0;  // CLOCK_MONOTONIC
-  bool said_ = false;         // that metrics are not taken
   uint32_t windows_seen_ = 0;
   std::string metrics_;  // as last looked at
 
@@ -99,6 +102,11 @@ class Monitor::Watcher {
   std::condition_variable changed_;
   bool over_ = false;       // End() was called: whom windows_ asks may be gone
   bool has_ended_ = false;  // Run() has returned
+  // Of the thread that sends:
+  std::string body_;  // what to send next; "": nothing
+  std::condition_variable to_send_;
+  bool has_sender_ = false;
+  bool said_ = false;  // that metrics are not taken
 };
 
 Monitor::Monitor(MonitorOptions options, std::string version, RunFolder folder, BoardFile file,
@@ -133,20 +141,23 @@ bool Monitor::End() {
 bool Monitor::Watcher::End(int64_t most_ns) {
   std::unique_lock lock(mutex_);
   over_ = true;  // before it wakes: what is broken off then is no failure
+  to_send_.notify_one();
   const uint64_t one = 1;
   (void)!write(over_fd_, &one, sizeof one);
   return changed_.wait_for(lock, std::chrono::nanoseconds(most_ns), [this] { return has_ended_; });
 }
 
 void Monitor::Watcher::Run() {
+  std::thread sender = StartSending();
   do {
     Look();
   } while (WaitUntil(MonotonicNow() + kLookEveryNs));
+  if (sender.joinable()) sender.join();
   folder_.RemoveStatus();
   reader_.Read();
   if (otlp_ && !reader_.Processes().empty()) {  // how the job ended
     const int64_t now_ns = ClockNow(CLOCK_REALTIME);
-    (void)SendNow(MetricsOf(InputAt(now_ns)), now_ns, -1);
+    (void)otlp_->Send(BodyOf(MetricsOf(InputAt(now_ns)), now_ns), -1);
   }
   // A file that stays would say for ever that the job stands still.
   if (metrics_file_) metrics_file_->Remove();
@@ -202,7 +213,39 @@ MetricsInput Monitor::Watcher::InputAt(int64_t now_ns) {
 void Monitor::Watcher::SendMetrics(std::span<const Metric> metrics, int64_t now_ns) {
   if (!otlp_ || reader_.Processes().empty() || MonotonicNow() < next_send_ns_) return;
   next_send_ns_ = MonotonicNow() + kSendEveryNs;
-  const Status sent = SendNow(metrics, now_ns, over_fd_);
+  std::string body = BodyOf(metrics, now_ns);
+  if (!has_sender_) return TrySending(body);
+  const std::lock_guard lock(mutex_);
+  body_ = std::move(body);
+  to_send_.notify_one();
+}
+
+std::thread Monitor::Watcher::StartSending() {
+  std::thread sender;
+  if (!otlp_) return sender;
+  const Status started = Contain("sending metrics", [&] {
+    sender = std::thread([this] { SendWhatComes(); });
+    return Status();
+  });
+  has_sender_ = started.ok();
+  return sender;
+}
+
+void Monitor::Watcher::SendWhatComes() {
+  for (;;) {
+    std::string body;
+    {
+      std::unique_lock lock(mutex_);
+      to_send_.wait(lock, [this] { return over_ || !body_.empty(); });
+      if (over_) return;
+      body.swap(body_);
+    }
+    TrySending(body);
+  }
+}
+
+void Monitor::Watcher::TrySending(const std::string& body) {
+  const Status sent = otlp_->Send(body, over_fd_);
   if (sent.ok() || said_) return;
   const std::lock_guard lock(mutex_);
   if (over_) return;

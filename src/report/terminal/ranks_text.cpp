@@ -67,7 +67,9 @@ std::vector<std::string> Causes(const JobStraggler& straggler) {
       text += ", " + ElideMiddle(CleanText(kernels.worst), 40) + " " +
               SignificantText(kernels.worst_times) + " times";
     }
-    causes.push_back(text + (clock ? "." : ": look at that GPU's clock, power and temperature."));
+    causes.push_back(text + (clock ? "."
+                                   : ": look at that GPU's clock, power and temperature (profile "
+                                     "--gpu-metrics-devices cuda-visible records them)."));
   }
   if (clock) causes.push_back(ClockSentence(*clock));
   return causes;
