@@ -51,8 +51,9 @@ export class StepStrip {
 
   constructor(private readonly model: Model, private readonly run: RunView,
     private readonly actions: StripActions) {
-    this.slider = h("div", {class: "step-strip", role: "slider", tabindex: "0"}, this.canvas,
-      this.shown, this.taken);
+    // What is in the picture stands behind the bars, whose colours it leaves alone.
+    this.slider = h("div", {class: "step-strip", role: "slider", tabindex: "0"}, this.shown,
+      this.canvas, this.taken);
     this.element = h("div", {class: "step-times"}, this.head, this.slider, this.tip);
     this.listen();
     model.listen((change) => {
