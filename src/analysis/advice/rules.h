@@ -53,6 +53,9 @@ double HeldIdleNs(const RunMeasures& run, GpuPart part);
 double HeldOutsideIdleNs(const RunMeasures& run);  // in those of OutsideIdleNs
 // Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
 double SlowFunctionNs(const RunMeasures& run);
+// Mean time of a step that update-by-hand is about, 0: it says nothing. ns
+// (model/optimizer_rules.cpp)
+double UpdatedByHandNs(const RunMeasures& run);
 // Mean time of a step that autograd's anomaly detection takes, 0: it is off. ns
 // (machine/settings_rules.cpp)
 double AnomalyNs(const RunMeasures& run);

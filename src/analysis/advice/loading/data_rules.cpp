@@ -166,12 +166,13 @@ std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps
 
 namespace {
 
-// While there are steps.
+// While there are steps that count: what the first batch alone takes is another finding's.
 SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
   const Store& store = *run.store;
   const CodeSamples samples(store);
-  if (samples.empty() || main.steps.empty()) return {};
-  const std::vector<TimeSpan> loop = {SpanOfLoop(main.steps).whole};
+  if (samples.empty() || main.steady.empty()) return {};
+  const std::vector<TimeSpan> loop = {
+      {main.steps[main.steady.front()].start_ns, SpanOfLoop(main.steps).whole.end_ns}};
   std::vector<SampledTime> workers;
   for (size_t row = 0; row < store.threads.size(); ++row) {
     const ProcessId process = store.threads.process[row];

@@ -30,6 +30,7 @@ struct SlowTime {
 SlowTime SlowTimeOf(const RunMeasures& run) {
   const double step_ns = MeanStepNs(run), hot_ns = run.loop_work.hot.per_step_ns;
   if (step_ns <= 0 || hot_ns < kSlowFunction * step_ns) return {};
+  if (run.loop_work.hot.phase == PhaseKind::kOptimizer && UpdatedByHandNs(run) > 0) return {};
   SlowTime time{.exposed_ns = hot_ns * CpuExposure(run), .waits = WaitsOfHotFunction(run)};
   time.gain_ns = time.exposed_ns * kSlowFunctionGain;
   if (time.waits > 0) {

@@ -79,6 +79,38 @@ TEST(SlowFunction, AFunctionThatIsSlowInAPhaseIsNamed) {
   EXPECT_EQ(FindRule(FindingsOfGradient(kMs), "slow-function"), nullptr);
 }
 
+// The same time was told twice, first to "do it with operators on whole tensors".
+TEST(SlowFunction, AnUpdateByHandIsToldOnceWithItsFunction) {
+  StoreBuilder made;
+  for (const char* function : {"main", "update"}) {
+    made.store().python_frames.Append(
+        {.file = made.Text("/home/u/fit.py"), .function = made.Text(function), .line = 30});
+  }
+  const PythonStackId main = PythonStackId::At(0);
+  made.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  made.store().python_stacks.Append({.frame = PythonFrameId::At(1), .parent = main});
+  const auto findings = FindingsOf(
+      [](StoreBuilder& build, ThreadId thread, int64_t step, int64_t t) {
+        build.Operator(thread, "aten::addmm", t, t + kMs, step);
+        for (int i = 1; i < 5; ++i) {
+          AddSample(build, thread, t + i * kMs / 2, PythonStackId::At(0));
+        }
+        build.Phase(thread, Phase::kBackward, "backward", t + kMs, t + 2 * kMs);
+        for (int64_t at = t + 2 * kMs; at < t + 9 * kMs; at += 50'000) {
+          build.Operator(thread, "aten::mul_", at + 10'000, at + 40'000);
+        }
+        for (int i = 5; i < 18; ++i) {
+          AddSample(build, thread, t + i * kMs / 2, PythonStackId::At(1));
+        }
+      },
+      std::move(made));
+  EXPECT_EQ(FindRule(findings, "slow-function"), nullptr);
+  const Finding* found = FindRule(findings, "update-by-hand");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`update` (fit.py:30) updates the parameters itself, for 7"), 0u)
+      << found->title;
+}
+
 // A queue of rows that are put together in every step: a long operator, and none that computes.
 TEST(SlowFunction, AFunctionThatPutsTensorsTogetherIsNamed) {
   const auto findings = FindingsOfGradient(kMs, true, "aten::stack");

@@ -266,24 +266,33 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
                        .patch = PatchOf(run, used)});
 }
 
-void UpdateByHand(const RunMeasures& run, Findings* findings) {
+double UpdatedByHandNs(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->thread.IsNone()) return;
+  if (main == nullptr || main->thread.IsNone()) return 0;
   const PhaseMarks& marks = run.inputs->marks;
   const ThreadSpans::Rows rows = marks.RowsOf(main->thread);
   bool by_hand = false;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     if (marks.all()[row].kind != PhaseKind::kOptimizer) continue;
-    if (!marks.all()[row].implied) return;
+    if (!marks.all()[row].implied) return 0;
     by_hand = true;
   }
   const double share = PhaseShareOf(run, PhaseKind::kOptimizer);
-  if (!by_hand || share < kByHandShare) return;
+  if (!by_hand || share < kByHandShare) return 0;
   const double update_ns = share * MeanStepNs(run);
+  return CanBeSeen(run, update_ns * CpuExposure(run) * kFusedCpuGain) ? update_ns : 0;
+}
+
+void UpdateByHand(const RunMeasures& run, Findings* findings) {
+  const double update_ns = UpdatedByHandNs(run);
+  if (update_ns <= 0) return;
   const double gain_ns = update_ns * CpuExposure(run) * kFusedCpuGain;
-  if (!CanBeSeen(run, gain_ns)) return;
+  const HotFunction& hot = run.loop_work.hot;
+  const bool is_named = hot.phase == PhaseKind::kOptimizer && 2 * hot.per_step_ns > update_ns;
   findings->push_back(
-      {.title = "The program updates its parameters itself, for " + PercentOf(share) + " of a step",
+      {.title = (is_named ? FunctionText(*run.store, hot.function) + " updates the parameters"
+                          : "The program updates its parameters") +
+                " itself, for " + PercentOf(update_ns / MeanStepNs(run)) + " of a step",
        .seen = "Behind its backward a step runs operators without gradients that write in place, "
                "for " +
                TimeOf(update_ns) + "; no optimizer of PyTorch is stepped.",
