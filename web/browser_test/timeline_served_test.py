@@ -424,6 +424,10 @@ class Served(unittest.TestCase):
         self.assertEqual([line.split(',')[0] for line in lines[1:1 + len(shown)]], shown)
         self.assertTrue(all('cuda' in line.lower() for line in lines[1:]), lines)
         self.assertRegex(self.browser.text(f'{panel} .buttons [role=status]'), rf'^copied {len(lines) - 1} of \d+ rows, as filtered$')
+        # As text, in columns as the terminal has them.
+        self.js(f'[...document.querySelectorAll("{panel} .buttons button")].find(({{innerText}}) => innerText === "Copy text").click()')
+        text = self.wait('return window.copied.startsWith(arguments[0]) ? "" : window.copied', lines[0]).splitlines()
+        self.assertEqual([line.split()[0] for line in text[1:]], [line.split(',')[0].split()[0] for line in lines[1:]])
 
     def test_what_is_not_there_is_said(self):
         self.view('--step', '9999', self.train)
@@ -510,6 +514,34 @@ class Served(unittest.TestCase):
         self.browser.click('#dock-tab-compare')
         self.assertRegex(self.browser.text('.compare-panel'), 'Means of a step that counts')
         self.assertEqual(self.browser.text('.compare-panel [role=tabpanel]:not(.hidden-tab) tbody td'), 'step')
+
+    def test_a_step_of_two_runs_has_the_tables_of_both(self):
+        self.view(self.train, RECORDINGS / 'h200_compile.batchlight')
+        self.wait('return document.querySelector(".compare-panel [role=status]") !== null')
+        self.assertEqual(self.browser.texts('.step-head b'), ['Step times of A', 'Step times of B'])
+        self.js('document.querySelector(".step-strip").focus()')
+        self.browser.keys('Home', *['Right'] * 4)
+        self.wait('return batchlightTimeline.app.model.range?.steps?.first === 4')
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        self.js('[...document.querySelectorAll(".range-panel [role=tab]")].find(({innerText}) => innerText === "What a step is made of").click()')
+        shown = self.js('return [...document.querySelectorAll(".range-panel [role=tabpanel]:not(.hidden-tab) tr")].map(({cells}) => [...cells].map(({innerText}) => innerText.trim()))')
+        head = shown[0]
+        a, b, between = (head.index(f'Mean, {name} (ms)') for name in ('A', 'B', 'B - A'))
+        number = lambda text: 0 if text == '–' else float(text)
+        for row in shown[1:]:
+            self.assertAlmostEqual(number(row[b]) - number(row[a]), number(row[between]), delta=0.00015, msg=row[0])
+        # Each has its own run's step, as the summary of that run says it.
+        for path, column in ((self.train, a), (RECORDINGS / 'h200_compile.batchlight', b)):
+            command = [BATCHLIGHT, 'table', 'phases', '-f', 'json', '--first-step', '4', '--last-step', '4', path]
+            known = {row['Phase']: row['Mean (ns)'] for row in json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)}
+            for row in shown[1:]:
+                self.assertAlmostEqual(number(row[column]), known.get(row[0], 0) / 1e6, delta=0.0001, msg=f'{path}: {row[0]}')
+        # A bar of B leads to its own step, wherever that stands on the axis.
+        left, top, width = self.js('const box = document.querySelectorAll(".step-strip .median")[1].getBoundingClientRect(); return [box.left, box.top, box.width]')
+        begin, end, count = self.js('const {offset, info: {steps: [{from, to, count}]}} = batchlightTimeline.app.model.runs[1]; return [from[2] + offset, to[2] + offset, count]')
+        self.browser.click_at(left + 2.5 * width / count, top + 2)
+        self.wait('const {range, view} = batchlightTimeline.app.model; return range.from === arguments[0] && range.to === arguments[1] &&'
+                  'view.from < range.from && view.to > range.to', begin, end)
 
     def test_a_note_of_the_second_run_lies_beside_it(self):
         second = self.folder / 'second.batchlight'

@@ -120,6 +120,11 @@ class StepTimes(timeline_case.TimelineCase):
             self.assertEqual(self.slider('valuenow'), str(step))
         self.assertEqual(self.run_js('return document.activeElement.className'), 'step-strip')
         self.assertIsNone(self.selected())  # the arrows are not the rows' then
+        # The words go first, then the range.
+        for gone in ('return document.querySelector(".step-tip").hidden', 'return batchlightTimeline.app.model.range === null'):
+            self.assertFalse(self.run_js(gone))
+            self.press('Escape')
+            self.assertTrue(self.run_js(gone))
         self.press('w')  # other keys are the timeline's
         begin, end = self.view()
         self.assertLess(end - begin, USUAL)

@@ -87,13 +87,14 @@ export class StepStrip {
     this.phases = phasesOf(run.info, steps);
     const series = seriesNumbers(this.phases.map(({key}) => key));
     this.colors = this.phases.map(({idle}, i) => seriesColor(series[i], idle));
-    this.columns = columnsFor(timesOf(steps), width, kLeastPx);
+    const {scale} = this.model;
+    this.columns = columnsFor(timesOf(steps), width, kLeastPx * scale);
     // Of two runs with one scale.
     const others = this.model.runs.filter((one) => one !== run && one.info.steps[0])
-                     .map(({info}) => columnsFor(timesOf(info.steps[0]), width, kLeastPx));
+                     .map(({info}) => columnsFor(timesOf(info.steps[0]), width, kLeastPx * scale));
     this.most =
       Math.max(1, ...[this.columns, ...others].map((columns) => heightThatFits(columns).height));
-    this.barPx = Math.min(kMostPx * this.model.scale, width / this.columns.length);
+    this.barPx = Math.min(kMostPx * scale, width / this.columns.length);
     this.canvas.setAttribute("width", String(width));
     this.canvas.setAttribute("height", String(height));
     this.canvas.replaceChildren(
@@ -125,8 +126,9 @@ export class StepStrip {
   }
 
   private y(ns: number): number {
-    const room = this.height - kTop - kBottom;
-    return kTop + room * (1 - Math.min(1, ns / this.most));
+    const top = kTop * this.model.scale;
+    const room = this.height - top - kBottom;
+    return top + room * (1 - Math.min(1, ns / this.most));
   }
 
   // What does not count stands apart.
@@ -181,8 +183,8 @@ export class StepStrip {
 
   // Above what took unusually long, and above what is cut.
   private marks(): SVGElement[] {
-    const {barPx} = this;
-    const half = Math.min(kMarkPx, Math.max(kLeastMarkPx, 0.75 * barPx));
+    const {barPx, model: {scale}} = this;
+    const half = Math.min(kMarkPx * scale, Math.max(kLeastMarkPx * scale, 0.75 * barPx));
     let [outliers, cut] = ["", ""];
     this.columns.forEach(({longest_ns, has_outlier}, i) => {
       const isCut = longest_ns > this.most * 1.0001;
@@ -263,7 +265,11 @@ export class StepStrip {
   }
 
   private key(event: KeyboardEvent): void {
-    const {steps, place} = this;
+    const {steps, place, tip} = this;
+    if (event.key === "Escape" && !tip.hidden) {
+      tip.hidden = true;
+      return event.preventDefault();
+    }
     if (!steps || event.altKey || event.ctrlKey || event.metaKey) return;
     const last = steps.count - 1;
     const to: Record<string, number> = {
