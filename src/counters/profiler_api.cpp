@@ -26,6 +26,9 @@ bool ProfilerApi::Resolve(void* library) {
 const char* ExplainResult(uint32_t result) {
   // CUptiResult
   switch (result) {
+    case 8:  // OUT_OF_MEMORY
+      return "CUPTI found no memory for counters, on the GPU or beside it: leave it some, or read "
+             "fewer metrics";
     case 15:  // NOT_INITIALIZED
       return "libnvperf_host.so is not beside libcupti: install the whole package "
              "nvidia-cuda-cupti";

@@ -159,6 +159,15 @@ class StepCounters(unittest.TestCase):
     def test_another_program_has_the_counters(self):
         self.assertIn("another program reads the counters", self.refused("RangeProfilerEnable", 26)[1])
 
+    def test_what_else_has_words(self):
+        for result, words in ((8, "no memory for counters"), (15, "install the whole package nvidia-cuda-cupti"),
+                              (27, "lets nobody read counters"), (43, r"shared \(MIG, MPS, a virtual machine\)"),
+                              (46, "update the package nvidia-cuda-cupti")):
+            with self.subTest(result):
+                ranges, reason = self.refused("RangeProfilerSetConfig", result)
+                self.assertEqual(ranges, [])
+                self.assertRegex(reason, "^hardware counters are not read: .*" + words)
+
     def test_whatever_else_fails(self):
         for call in ("Initialize", "HostInitialize", "RangeProfilerEnable", "RangeProfilerSetConfig",
                      "RangeProfilerPushRange"):
@@ -197,9 +206,17 @@ class StepCounters(unittest.TestCase):
         _, _, reasons = self.run_steps("25", plan=PLAN.replace("first=5", "first=50"))
         self.assertEqual(reasons, ["hardware counters were not read: the program ended before the first "
                                    "step that was to be measured"])
-        ranges, _, reasons = self.run_steps("60", plan=PLAN.replace("steps=2", "steps=100"), enabled="1")
+        ranges, values, reasons = self.run_steps("60", plan=PLAN.replace("steps=2", "steps=100"), enabled="1")
         self.assertGreater(len(ranges), 10)
-        self.assertEqual(reasons, [])
+        self.assertEqual(values, [])
+        missing = "the program ended before all counters were read: missing is pass "
+        self.assertEqual(reasons, [missing + "1 to 2 of 2, essentials, memory"])
+        # Kernel by kernel the first pass is that of the last iteration.
+        ranges, values, reasons = self.run_steps("22", plan=PLAN + "counters.kernels=100\n", enabled="01")
+        self.assertEqual(reasons, [missing + "2 of 2, memory"])
+        self.assertEqual({v.metric for v in values}, {"gpu__time_duration.sum", "sm__inst_executed.sum"})
+        _, _, reasons = self.run_steps("60", plan=PLAN + "counters.share=900000\n", enabled="01")
+        self.assertEqual(reasons, [], "all passes were read once")
 
     def test_no_steps(self):
         _, _, reasons = self.run_steps("0")

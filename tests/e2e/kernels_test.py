@@ -152,6 +152,26 @@ class Kernels(InFolder):
         with open(os.path.join(self.folder, "page", "index.html")) as page:
             self.assertIn(said, page.read())
 
+    def test_graphs_in_a_window_are_one_row_too(self):
+        program = TWO_KINDS.replace("    if graphs:", "    cuda.fake_cuda_graph_launch(5, 7, 1000)\n    if graphs:")
+        done = self.kernels("--set", "essentials", "--steps", "10:50", program=program, steps="60")
+        self.assertNotIn("other work ran", done.stdout + done.stderr)
+        self.assertIn("1 of these is a CUDA graph, measured as a whole", done.stdout)
+        rows = {row["Kernel"]: row["Launches"] for row in json.loads(self.read("--format", "json"))}
+        self.assertEqual(rows, {"gemm()": 7, "reduce()": 3, "CUDA graph": 1})
+
+    def test_afterwards_nothing_of_it_is_called_at_launches(self):
+        graph = "    cuda.fake_cuda_graph_launch(5, 7, 1000)\n    if graphs:"
+        program = TWO_KINDS.replace("    if graphs:", graph) + 'print("callbacks", cuda.fake_cupti_launch_callbacks())\n'
+        for replay in ("steps", "kernel"):
+            with self.subTest(replay):
+                done = self.kernels("--set", "essentials", "-f", "true", "--replay", replay, "-k", "reduce",
+                                    program=program)
+                self.assertIn("callbacks 0\n", done.stdout)
+                self.assertEqual([row["Kernel"] for row in self.rows("-k", "reduce")], ["reduce()"])
+        done = self.kernels("--set", "essentials", "-f", "true", "--python-lines", "gpu", program=program)
+        self.assertIn("callbacks 6\n", done.stdout, "stacks of launches want them")
+
     def test_a_launch_that_the_driver_refuses(self):
         graph = """    cuda.fake_cuda_refused_launch(b"nothing")
     cuda.fake_cuda_graph_launch(5, 7, 1000)

@@ -101,6 +101,39 @@ uint32_t SizeSince(uint32_t version, uint32_t before, uint32_t after) {
   return Version() >= version ? after : before;
 }
 
+// Of a graph that is not recorded as a whole: a set and two kernels, one after the other.
+void EmitNodes(uint64_t called, uint32_t correlation, uint32_t graph, uint32_t stream,
+               uint32_t duration_ns) {
+  const uint64_t start = called + 4000;
+  const auto fill = [&](auto& node, uint64_t number) {
+    node.start = start + (number - 1) * duration_ns / 3;
+    node.end = node.start + duration_ns / 3;
+    node.context = 1;
+    node.stream = stream;
+    node.correlation = correlation;
+    node.graph_node = uint64_t{graph} << 32 | number;
+  };
+  if (KindEnabled(kMemset)) {
+    MemsetActivity set{};
+    set.kind = kMemset;
+    set.memory_kind = 3;
+    fill(set, 1);
+    Emit(&set, sizeof set, 88);
+  }
+  if (!KindEnabled(kConcurrentKernel)) return;
+  for (const uint64_t number : {2, 3}) {
+    KernelActivity kernel{};
+    kernel.kind = kConcurrentKernel;
+    kernel.registers_per_thread = 32;
+    kernel.name = "_ZN7in_nodeEv";
+    for (int32_t& size : kernel.grid) size = 1;
+    for (int32_t& size : kernel.block) size = 1;
+    for (uint32_t& size : kernel.cluster) size = 1;
+    fill(kernel, number);
+    Emit(&kernel, sizeof kernel, SizeSince(130000, 208, 216));
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -304,7 +337,10 @@ uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t durati
     const InnerCall inner(kDriverGraphLaunch, call.correlation());
     CountGraph();
   }
-  if (!KindEnabled(kGraphTrace)) return call.correlation();
+  if (!KindEnabled(kGraphTrace)) {
+    EmitNodes(call.start(), call.correlation(), graph, stream, duration_ns);
+    return call.correlation();
+  }
   GraphTraceActivity run{};
   run.kind = kGraphTrace;
   run.correlation = call.correlation();

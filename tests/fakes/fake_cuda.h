@@ -74,6 +74,7 @@ uint32_t fake_cuda_out_of_memory(void);
 uint64_t fake_cupti_records_dropped(void);  // all so far
 uint64_t fake_cupti_records_read(void);     // by its user, all so far
 uint32_t fake_cupti_kind_enabled(uint32_t kind);
+uint32_t fake_cupti_launch_callbacks(void);  // enabled, of the driver's calls that launch
 uint64_t fake_cupti_buffers_handed_out(void);
 int fake_counters_enabled(void);          // profilers that nobody has disabled
 uint64_t fake_cupti_dirty_buffers(void);  // handed out though not zeroed

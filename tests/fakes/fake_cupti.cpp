@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fakes/fake_cuda.h"
+#include "inject/cupti/driver_launches.h"
 
 using namespace batchlight::inject::cupti;
 
@@ -257,6 +258,17 @@ extern "C" {
 uint64_t fake_cupti_records_dropped() { return The().dropped; }
 uint64_t fake_cupti_records_read() { return The().read; }
 uint32_t fake_cupti_kind_enabled(uint32_t kind) { return KindEnabled(kind) ? 1 : 0; }
+uint32_t fake_cupti_launch_callbacks() {
+  const std::lock_guard lock(The().callbacks_mutex);
+  uint32_t count = 0;
+  for (const uint16_t cbid : batchlight::inject::cupti::kKernelLaunches) {
+    count += static_cast<uint32_t>(The().callbacks.count({kDriverApi, cbid}));
+  }
+  for (const uint16_t cbid : batchlight::inject::cupti::kGraphLaunches) {
+    count += static_cast<uint32_t>(The().callbacks.count({kDriverApi, cbid}));
+  }
+  return count;
+}
 uint64_t fake_cupti_buffers_handed_out() { return The().handed_out; }
 uint64_t fake_cupti_dirty_buffers() { return The().dirty; }
 

@@ -171,7 +171,8 @@ class Reporter {
   void Add(KernelReport& report, const MeasuredKernel& measured) {
     KernelFigures kernel{
         .process = measured.process, .device = measured.device, .is_graph = measured.is_graph};
-    const auto& owners = measured.is_graph ? work_.graph_launches : work_.kernels;
+    const bool is_whole = measured.is_graph && !measured.by_node;
+    const auto& owners = is_whole ? work_.graph_launches : work_.kernels;
     if (measured.row < owners.size()) kernel.owner = owners[measured.row];
     if (!measured.is_graph) {
       kernel.name = store_.kernels.demangled_name[measured.row];

@@ -14,11 +14,15 @@ namespace {
 // CUPTI launches it after each kernel that it measures, and does not count it.
 constexpr std::string_view kOfCupti = "WaitNs";
 
+constexpr size_t kNoKernel = std::numeric_limits<size_t>::max();
+
 // Something that ran in a stretch.
 struct Work {
   int64_t start_ns = 0;
   bool is_graph = false;
-  size_t row = 0;
+  bool by_node = false;
+  size_t row = 0;      // as MeasuredKernel's
+  uint64_t graph = 0;  // by node: the least of its nodes, which is the same in each launch
 };
 
 // By process and range: rows of counter_values, in the order of the launches.
@@ -48,6 +52,29 @@ bool IsOfCupti(const Store& store, size_t kernel) {
          (name.size() == kOfCupti.size() || name[kOfCupti.size()] == '(');
 }
 
+// Launches of graphs that were recorded node by node, each put together from what ran of it.
+class NodeGraphs {
+ public:
+  explicit NodeGraphs(std::vector<Work>& all) : all_(all) {}
+
+  // `kernel`: its row, or kNoKernel.
+  template <typename Table>
+  void Add(const Table& table, size_t row, size_t kernel) {
+    const std::pair launch(table.api_call[row].value, table.correlation[row]);
+    const auto [place, added] = places_.try_emplace(launch, all_.size());
+    const uint64_t node = table.graph_node[row];
+    if (added) all_.push_back({table.start_ns[row], true, true, kernel, node});
+    Work& graph = all_[place->second];
+    graph.start_ns = std::min(graph.start_ns, table.start_ns[row]);
+    graph.row = std::min(graph.row, kernel);
+    graph.graph = std::min(graph.graph, node);
+  }
+
+ private:
+  std::vector<Work>& all_;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> places_;  // by call and correlation
+};
+
 // What ran on the GPU in that range, in the order in which it did. A graph counts once.
 std::vector<Work> WorkOf(const Store& store, const CounterRangesRow& range) {
   std::vector<Work> all;
@@ -55,17 +82,30 @@ std::vector<Work> WorkOf(const Store& store, const CounterRangesRow& range) {
     return table.process[row] == range.process && table.device[row] == range.device &&
            table.context[row] == range.context;
   };
-  VisitWithin(store.kernels, range.start_ns, range.end_ns, [&](size_t row) {
-    if (belongs(store.kernels, row) && store.kernels.graph_node[row] == 0 &&
-        !IsOfCupti(store, row)) {
-      all.push_back({store.kernels.start_ns[row], false, row});
-    }
-  });
   VisitWithin(store.graph_launches, range.start_ns, range.end_ns, [&](size_t row) {
     if (belongs(store.graph_launches, row)) {
-      all.push_back({store.graph_launches.start_ns[row], true, row});
+      all.push_back({.start_ns = store.graph_launches.start_ns[row], .is_graph = true, .row = row});
     }
   });
+  const bool by_node = all.empty();
+  NodeGraphs graphs(all);
+  VisitWithin(store.kernels, range.start_ns, range.end_ns, [&](size_t row) {
+    if (!belongs(store.kernels, row) || IsOfCupti(store, row)) return;
+    if (store.kernels.graph_node[row] == 0) {
+      all.push_back({.start_ns = store.kernels.start_ns[row], .row = row});
+    } else if (by_node) {
+      graphs.Add(store.kernels, row, row);
+    }
+  });
+  const auto add_nodes = [&](const auto& table) {
+    VisitWithin(table, range.start_ns, range.end_ns, [&](size_t row) {
+      if (belongs(table, row) && table.graph_node[row] != 0) graphs.Add(table, row, kNoKernel);
+    });
+  };
+  if (by_node) {
+    add_nodes(store.memcpys);
+    add_nodes(store.memsets);
+  }
   std::stable_sort(all.begin(), all.end(),
                    [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
   return all;
@@ -103,10 +143,19 @@ class Matcher {
   }
 
  private:
-  // process, is a graph, device, name or graph, launch, stream, ordinal of these
+  // process, is a graph, device, name or graph, launch or node, stream, ordinal of these
   using Key = std::tuple<ProcessId, bool, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
   Key KeyOf(const CounterRangesRow& range, const Work& work) const {
+    if (work.by_node) {
+      return {range.process,
+              true,
+              range.device,
+              uint32_t(work.graph >> 32),
+              uint32_t(work.graph),
+              0,
+              0};
+    }
     if (work.is_graph) {
       const GraphLaunchesTable& graphs = store_.graph_launches;
       return {range.process,           true, range.device, graphs.graph[work.row], 0,
@@ -142,6 +191,7 @@ class Matcher {
         found_.kernels.push_back({.process = range.process,
                                   .device = range.device,
                                   .is_graph = one.is_graph,
+                                  .by_node = one.by_node,
                                   .row = one.row});
       }
       places.push_back(place->second);

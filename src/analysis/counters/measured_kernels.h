@@ -18,9 +18,12 @@ struct MeasuredKernel {
   ProcessId process;
   uint32_t device = 0;
   bool is_graph = false;  // a whole CUDA graph: its kernels cannot be told apart
-  size_t row = 0;         // of kernels, or graph_launches, in the first step that measured it
-  uint32_t passes = 0;    // that measured it
-  double time_ns = 0;     // mean over these, on the GPU
+  bool by_node = false;   // recorded node by node, as graphs are in windows
+  // In the first step that measured it: of kernels, or of graph_launches. Of a graph by node its
+  // first kernel; beyond all kernels: it has none.
+  size_t row = 0;
+  uint32_t passes = 0;  // that measured it
+  double time_ns = 0;   // mean over these, on the GPU
   double least_ns = 0;
   double most_ns = 0;
   std::vector<std::pair<StringId, double>> values;  // by metric; the first pass that has it

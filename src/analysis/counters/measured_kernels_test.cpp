@@ -158,6 +158,79 @@ TEST(MeasuredKernels, AGraphIsOneAndItsKernelsAreNot) {
   EXPECT_EQ(ValueOf(store, found.kernels[1], kRead), 5);
 }
 
+// As in windows, where graphs are recorded node by node.
+TEST(MeasuredKernels, TheNodesOfALaunchOfAGraphAreOne) {
+  Steps steps;
+  for (int pass = 0; pass < 2; ++pass) {
+    steps.Run({"gemm", "first of a graph", "second", "first of a graph", "second", "copy"});
+    steps.Measured(pass == 0 ? kRead : "sm__inst_executed.sum", {1, 5, 6, 2}, 100);
+  }
+  Store store = steps.Build();
+  KernelsTable& kernels = store.kernels;
+  for (size_t row = 0; row < kernels.size(); ++row) {
+    const std::string_view name = store.Text(kernels.demangled_name[row]);
+    if (name == "first of a graph") kernels.graph_node[row] = (uint64_t{7} << 32) + 2;
+    if (name == "second") {
+      kernels.graph_node[row] = (uint64_t{7} << 32) + 3;
+      kernels.correlation[row] = kernels.correlation[row - 1];
+      kernels.api_call[row] = kernels.api_call[row - 1];
+    }
+  }
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  EXPECT_EQ(found.steps_unmatched, 0u);
+  EXPECT_EQ(found.incomplete, 0u);
+  ASSERT_EQ(found.kernels.size(), 4u);
+  for (const size_t place : {1, 2}) {
+    const MeasuredKernel& graph = found.kernels[place];
+    EXPECT_TRUE(graph.is_graph && graph.by_node);
+    EXPECT_EQ(store.Text(kernels.demangled_name[graph.row]), "first of a graph");
+    EXPECT_EQ(ValueOf(store, graph, kRead), double(4 + place));
+    EXPECT_EQ(ValueOf(store, graph, "sm__inst_executed.sum"), double(4 + place));
+  }
+  EXPECT_EQ(ValueOf(store, found.kernels[3], kRead), 2);
+}
+
+TEST(MeasuredKernels, AGraphThatOnlySetsMemoryIsOneToo) {
+  Steps steps;
+  steps.Run({"gemm"});
+  steps.Measured(kRead, {1, 5}, 100);
+  Store store = steps.Build();
+  store.memsets.Append({.start_ns = 1050, .end_ns = 1060, .correlation = 77, .graph_node = 4});
+  store.memsets.process[0] = store.kernels.process[0];
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  ASSERT_EQ(found.kernels.size(), 2u);
+  EXPECT_TRUE(found.kernels[1].is_graph);
+  EXPECT_GE(found.kernels[1].row, store.kernels.size());
+  EXPECT_EQ(ValueOf(store, found.kernels[1], kRead), 5);
+}
+
+// Two kernels of one name are told apart by stream and by grid.
+TEST(MeasuredKernels, StreamAndGridTellKernelsApart) {
+  for (const bool by_stream : {true, false}) {
+    Steps steps;
+    for (int pass = 0; pass < 2; ++pass) {
+      steps.Run({"gemm", "gemm"});
+      steps.Measured(pass == 0 ? kRead : "sm__inst_executed.sum",
+                     pass == 0 ? std::vector<double>{1, 2} : std::vector<double>{20, 10}, 100);
+    }
+    Store store = steps.Build();
+    store.kernel_launches.Append({.grid_x = 1});
+    store.kernel_launches.Append({.grid_x = 2});
+    for (size_t row = 0; row < 4; ++row) {  // the other way round in the second pass
+      const uint32_t which = row == 0 || row == 3 ? 0 : 1;
+      if (by_stream) {
+        store.kernels.stream[row] = 7 + which;
+      } else {
+        store.kernels.launch[row] = KernelLaunchId(which);
+      }
+    }
+    const MeasuredKernels found = FindMeasuredKernels(store);
+    ASSERT_EQ(found.kernels.size(), 2u);
+    EXPECT_EQ(ValueOf(store, found.kernels[0], "sm__inst_executed.sum"), 10);
+    EXPECT_EQ(ValueOf(store, found.kernels[1], "sm__inst_executed.sum"), 20);
+  }
+}
+
 TEST(MeasuredKernels, ValuesBeyondTheLaunchesAreLeftOut) {
   Steps steps;
   steps.Run({"gemm"});

@@ -1,15 +1,14 @@
 #include "inject/counting/launch_ranges.h"
 
 #include "inject/counting/capture_watch.h"
+#include "inject/counting/launch_callbacks.h"
 #include "inject/cupti/driver_launches.h"
 
 namespace batchlight::inject::cupti {
 
 LaunchRanges::LaunchRanges(const Library& library, void* subscriber)
     : library_(library), subscriber_(subscriber) {
-  for (const uint16_t cbid : kGraphLaunches) {
-    library.cuptiEnableCallback(1, subscriber, kDriverApi, cbid);
-  }
+  EnableLaunches(library, subscriber, kGraphLaunches, true);
 }
 
 void LaunchRanges::Begin(CounterSession& session, const void* context, size_t room) {
@@ -21,10 +20,7 @@ void LaunchRanges::Begin(CounterSession& session, const void* context, size_t ro
   is_refused_.store(!is_locked, std::memory_order_relaxed);
   is_on_.store(is_locked, std::memory_order_release);
   if (is_locked) lock_.Give();
-  // They stay enabled, for some 0.1 us a launch: stacks of calls may want them too.
-  for (const uint16_t cbid : kKernelLaunches) {
-    library_.cuptiEnableCallback(1, subscriber_, kDriverApi, cbid);
-  }
+  EnableLaunches(library_, subscriber_, kKernelLaunches, true);
 }
 
 // A launch that another thread is making is waited for.
@@ -32,8 +28,18 @@ bool LaunchRanges::End(size_t* launches) {
   const bool is_locked = lock_.Take();
   Stop();
   *launches = launches_;
-  if (is_locked) lock_.Give();
-  return is_locked && !is_refused_.load(std::memory_order_relaxed);
+  if (!is_locked) return false;  // and who launches still needs the callback behind its call
+  EnableLaunches(library_, subscriber_, kKernelLaunches, false);
+  lock_.Give();
+  return !is_refused_.load(std::memory_order_relaxed);
+}
+
+void LaunchRanges::Close() {
+  Stop();
+  if (!lock_.Take()) return;
+  EnableLaunches(library_, subscriber_, kKernelLaunches, false);
+  EnableLaunches(library_, subscriber_, kGraphLaunches, false);
+  lock_.Give();
 }
 
 void LaunchRanges::OnCall(uint32_t cbid, const CallbackData& call) {

@@ -26,6 +26,9 @@ class LaunchRanges {
   // No range is made any more; one that is open is closed by its launch. Waits for nobody.
   void Stop() { is_on_.store(false, std::memory_order_release); }
 
+  // Nothing is measured any more, and CUPTI calls nobody. Not from within its callbacks.
+  void Close();
+
   // From CUPTI's callback around a call of the driver.
   void OnCall(uint32_t cbid, const CallbackData& call);
 

@@ -1,5 +1,6 @@
 #include "inject/counting/launch_replays.h"
 
+#include "inject/counting/launch_callbacks.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/driver_launches.h"
 #include "inject/rt/clock.h"
@@ -33,12 +34,8 @@ void LaunchReplays::Begin(CounterSession& session, const void* context) {
   session_ = &session;
   context_.store(context, std::memory_order_relaxed);
   is_on_.store(true, std::memory_order_release);
-  for (const uint16_t cbid : kKernelLaunches) {
-    library_.cuptiEnableCallback(1, subscriber_, kDriverApi, cbid);
-  }
-  for (const uint16_t cbid : kGraphLaunches) {
-    library_.cuptiEnableCallback(1, subscriber_, kDriverApi, cbid);
-  }
+  EnableLaunches(library_, subscriber_, kKernelLaunches, true);
+  EnableLaunches(library_, subscriber_, kGraphLaunches, true);
 }
 
 // A launch that another thread is making is waited for.
@@ -47,7 +44,10 @@ bool LaunchReplays::End(size_t* count) {
   Stop();
   *count = is_locked ? count_ : 0;
   const bool has_failed = has_failed_;
-  if (is_locked) lock_.Give();
+  if (!is_locked) return !has_failed;
+  EnableLaunches(library_, subscriber_, kKernelLaunches, false);
+  EnableLaunches(library_, subscriber_, kGraphLaunches, false);
+  lock_.Give();
   return !has_failed;
 }
 

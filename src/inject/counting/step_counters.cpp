@@ -71,6 +71,7 @@ class StepCounters {
   void WriteRange(uint32_t range, uint64_t iteration, uint64_t begin_ticks, uint64_t end_ticks,
                   uint64_t switch_ns);
   void TurnOff(const char* call, uint32_t result, const char* metrics = nullptr);
+  void SayUnread(bool is_worker_back) const;
   uint32_t CountedKernels() const { return static_cast<uint32_t>(job_.session->ranges()); }
   // In a range of the recording.
   uint32_t KernelsOfRange() const { return replays_ ? 1 : each_kernel() ? CountedKernels() : 0; }
@@ -103,6 +104,7 @@ class StepCounters {
   uint64_t round_ns_ = 0;      // of switching, in this round
   int64_t next_round_ns_ = 0;  // CLOCK_MONOTONIC
   bool has_counted_ = false;
+  bool has_ended_a_round_ = false;
 };
 
 // Never destroyed: the worker outlives main.
@@ -141,6 +143,7 @@ void StepCounters::StopLaunches() {
 
 void StepCounters::TurnOff(const char* call, uint32_t result, const char* metrics) {
   StopLaunches();
+  if (launches_) launches_->Close();
   phase_ = Phase::kOff;
   job_.session->Disable();
   char why[320];
@@ -349,7 +352,9 @@ void StepCounters::EndReplays(uint64_t iteration) {
 // Without counters the next round waits until this one's switching is a small part of the time.
 void StepCounters::EndRound() {
   job_.session->Disable();
+  has_ended_a_round_ = true;
   if (job_.plan->share_ppm == 0 || !has_counted_) {
+    if (launches_) launches_->Close();
     phase_ = Phase::kOff;
     return;
   }
@@ -382,16 +387,38 @@ void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin
                   end_ticks);
 }
 
+// The program ends in the first round: which passes nobody has values of.
+void StepCounters::SayUnread(bool is_worker_back) const {
+  const CounterPlan& plan = *job_.plan;
+  const bool is_read = phase_ == Phase::kEvaluating && is_worker_back;
+  const uint32_t first = NextUsable(is_read ? job_.pass + 1 : job_.pass);
+  if (has_ended_a_round_ || first == plan.count) return;
+  char sets[160];
+  Text words(sets, sizeof sets);
+  for (uint32_t pass = first; pass < plan.count; ++pass) {
+    const char* const set = plan.passes[pass].set;
+    if (pass > first && std::strcmp(set, plan.passes[pass - 1].set) == 0) continue;
+    words.Add(pass == first ? "" : ", ").Add(set);
+  }
+  char what[320];
+  Text text(what, sizeof what);
+  text.Add("the program ended before all counters were read: missing is pass ").Add(first + 1);
+  if (first + 1 < plan.count) text.Add(" to ").Add(plan.count);
+  text.Add(" of ").Add(plan.count).Add(", ");
+  SayCounters(what, sets);
+}
+
 void StepCounters::Finish() {
   if (phase_ == Phase::kOff) return;
   if (phase_ == Phase::kReplaying) return EndReplays(iteration_ + 1);
   StopLaunches();
   WaitForWorker(job_, kExitTimeoutMs);
-  if (has_counted_ || job_.failed_call != nullptr || !IsWithProgram(job_)) {
-    if (IsWithProgram(job_) && job_.failed_call != nullptr) {
-      TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
-    }
-    return;
+  const bool is_worker_back = IsWithProgram(job_);
+  if (is_worker_back && job_.failed_call != nullptr) {
+    return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
+  }
+  if (has_counted_ || phase_ == Phase::kSettling || phase_ == Phase::kCounting) {
+    return SayUnread(is_worker_back);
   }
   // One that compiles for another, or only asks for the GPU's name, has nothing to count.
   if (!g_collector.context_seen.load(std::memory_order_relaxed)) return;

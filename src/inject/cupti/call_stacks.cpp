@@ -44,11 +44,15 @@ void WritePythonStack(const CallbackData& data) {
 
 }  // namespace
 
+bool WantsCallStack(const Options& options, uint32_t domain, uint32_t cbid) {
+  return WantsPythonStack(domain, cbid) || WantsNativeStack(options, domain, cbid);
+}
+
 void EnableCallStackCallbacks(const Library& library, const Options& options, void* subscriber) {
   PrepareNativeCallStacks(options);
   const auto enable = [&](uint32_t domain, const auto& calls) {
     for (const uint16_t cbid : calls) {
-      if (WantsPythonStack(domain, cbid) || WantsNativeStack(options, domain, cbid)) {
+      if (WantsCallStack(options, domain, cbid)) {
         library.cuptiEnableCallback(1, subscriber, domain, cbid);
       }
     }

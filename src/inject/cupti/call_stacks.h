@@ -14,6 +14,7 @@ namespace batchlight::inject::cupti {
 // through the driver's API (--python-lines), of which PyTorch's own kernels make few; or of all
 // calls that are recorded (--python-backtrace). Native ones: of the kinds of --cudabacktrace.
 void EnableCallStackCallbacks(const Library& library, const Options& options, void* subscriber);
+bool WantsCallStack(const Options& options, uint32_t domain, uint32_t cbid);
 
 // From CUPTI's callback, before and after a call of either API.
 void OnCallStack(const Options& options, uint32_t domain, uint32_t cbid, const CallbackData& data);
