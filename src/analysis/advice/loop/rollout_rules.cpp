@@ -47,10 +47,11 @@ struct RolloutCalls {
 
   double model_ns() const { return double(std::max(module_ns, operator_ns)); }
 
-  // Without shapes: who reads a number for each call asked for one sample.
+  // Without shapes: who reads a number for each call asked for one sample. That of the last call
+  // may be read when the rollout is over.
   bool AreOfOne() const {
     if (products > 0) return double(of_one_row) >= kOfOne * double(products);
-    return model_calls > 0 && scalars_read >= model_calls;
+    return model_calls > 0 && scalars_read + rollouts >= model_calls;
   }
 };
 

@@ -16,7 +16,8 @@ using testing::StoreBuilder;
 // Short operators, with Python between them, follow each call for `around_ns`.
 RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
                           int64_t around_ns = 0, bool has_children = false,
-                          const char* read_in = nullptr, bool copies = false) {
+                          const char* read_in = nullptr, bool copies = false,
+                          int64_t last_read_ns = 0) {
   static Store store;
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
@@ -55,6 +56,7 @@ RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
         if (read_in != nullptr) {
           build.Operator(thread, read_in, t + call_ns - 4, t + call_ns + kMs + 4);
         }
+        if (call == 39) t += last_read_ns;
         build.Operator(thread, "aten::item", t + call_ns - 2, t + call_ns + kMs + 2);
         build.Operator(thread, "aten::_local_scalar_dense", t + call_ns, t + call_ns + kMs);
       }
@@ -85,6 +87,9 @@ TEST(RolloutRules, OneSampleAtATimeIsSaid) {
 
 TEST(RolloutRules, WithoutShapesNumbersReadOneByOneTell) {
   EXPECT_NE(FindRule(RunOfRollouts("").findings, "rollout-of-one"), nullptr);
+  // Later than between any two calls: the rollout is over by then.
+  const RunOverview run = RunOfRollouts("", 3 * kMs, 0, false, nullptr, false, 4 * kMs);
+  EXPECT_NE(FindRule(run.findings, "rollout-of-one"), nullptr);
 }
 
 // torch.distributions looks whether its numbers are valid, and so does torch.normal, for one sample
