@@ -15,7 +15,8 @@ STAGE_OF = {
     'start-up': 'start-up', 'startup': 'start-up', 'set-up': 'start-up', 'preprocessing': 'preprocessing',
     'training': 'training', 'inference': 'inference', 'warm-up': 'training', 'compile': 'training', 'graph capture': 'training',
     'validation': 'validation', 'evaluation': 'validation', 'checkpoint': 'checkpoint',
-    'between': 'between', 'between epochs': 'between', 'between steps': 'between', 'shutdown': 'shutdown', 'other': 'other',
+    'between': 'between', 'rollout': 'between',
+    'between epochs': 'between', 'between steps': 'between', 'shutdown': 'shutdown', 'other': 'other',
     # kinds of steps, where no stages are said
     'steady': 'training', 'epoch start': 'training', 'partial': 'training',
 }
