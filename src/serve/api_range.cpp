@@ -22,7 +22,7 @@ HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& re
   if (range.to_ns < range.from_ns) {
     return ErrorResponse(400, "bad_request", "`to` lies before `from`");
   }
-  const timeline::RangeTables made = run.range_tables().Make(range);
+  const timeline::RangeTables made = run.MakeTables(range);
   if (!made.problem.empty()) return ErrorResponse(404, "unknown", made.problem);
   json tables = json::array();
   for (const ResultTable& table : made.tables) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <thread>
 
+#include "analysis/testing/growing_run.h"
 #include "analysis/testing/sample_run.h"
 
 namespace batchlight::serve {
@@ -127,6 +129,112 @@ TEST(RunTest, ShowsALargeRunBeforeItsStepsAreFound) {
   EXPECT_FALSE(first.complete());
   EXPECT_EQ(first.timeline().steps().Main(), nullptr);
   EXPECT_LT(first.timeline().tracks().size(), run.snapshot()->timeline().tracks().size());
+}
+
+// A long run that goes on: what is new is read by itself, and is in every answer.
+class GrowingTest : public RoutesTest {
+ protected:
+  GrowingTest() {
+    context_.runs[0] = std::make_unique<serve::Run>(
+        RunSource{.path = "growing",
+                  .read = [this] { return Result<Store>(run_.Read(now_ns_)); },
+                  .version = [this] { return static_cast<uint64_t>(now_ns_); },
+                  .growing = [this] { return now_ns_ < run_.EndOf(kSteps - 1); },
+                  .steps = {},
+                  .read_since =
+                      [this](int64_t since_ns) {
+                        since_ns_ = since_ns;
+                        return Result<Store>(run_.Read(now_ns_, since_ns));
+                      },
+                  .most_reading_ms = -1});
+  }
+  // Steps of 0.5 ms: the seam is five seconds before the end.
+  static constexpr size_t kSteps = 14'000;
+
+  const testing::GrowingRun run_{11, kSteps};
+  int64_t now_ns_ = run_.EndOf(kSteps - 200);
+  int64_t since_ns_ = 0;
+};
+
+TEST_F(GrowingTest, HasNewStepsWithoutReadingAllAgain) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  const json before = Ask("run", json::object());
+  now_ns_ = run_.EndOf(kSteps - 50);
+  const json status = Ask("status", json::object())["runs"][0];
+  EXPECT_TRUE(status["growing"]);
+  EXPECT_NE(status["generation"], before["generation"]);
+  EXPECT_GT(since_ns_, 1'000'000);  // from late in the run
+  const json run = Ask("run", json::object());
+  EXPECT_EQ(run["steps"][0]["count"], kSteps - 49);
+  EXPECT_EQ(run["steps"][0]["number"].back(), kSteps - 50);
+  EXPECT_EQ(run["to"], now_ns_);
+  int64_t phases_us = 0;
+  for (const json& phase : run["steps"][0]["phases"]["us"])
+    phases_us += phase.back().get<int64_t>();
+  EXPECT_GT(phases_us, 300);
+  EXPECT_EQ(run["hash"], before["hash"]);
+  // All that was recorded is counted once.
+  const Store whole = run_.Read(now_ns_);
+  EXPECT_EQ(run["events"], whole.operator_calls.size() + whole.module_calls.size() +
+                               whole.phase_calls.size() + whole.api_calls.size() +
+                               whole.kernels.size());
+  EXPECT_EQ(Ask("find", {{"text", "MmBackward0"}})["events"], (kSteps - 49) * 6);
+  // A new event with all that is known of it.
+  const json last = Ask("next", {{"text", "aten::op"}, {"at", now_ns_}, {"direction", -1}});
+  EXPECT_GT(last["event"]["from"], before["to"]);
+  const json event = Ask("event", {{"ref", last["event"]["ref"]}});
+  EXPECT_EQ(event["step"]["number"], kSteps - 50);
+  EXPECT_EQ(event["parents"].size(), 2u);
+  EXPECT_FALSE(event["fields"].empty());
+  const json kernel = Ask("next", {{"text", "kernel"}, {"at", now_ns_}, {"direction", -1}});
+  EXPECT_EQ(Ask("event", {{"ref", kernel["event"]["ref"]}})["links"][0]["kind"], "launch");
+}
+
+TEST_F(GrowingTest, HasTablesOfEitherPart) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  now_ns_ = run_.EndOf(kSteps - 50);
+  Ask("status", json::object());
+  const Snapshot whole(std::make_shared<const Store>(run_.Read(now_ns_)), {}, 1);
+  const auto rows = [&](int64_t first, int64_t last) {
+    const json made = Ask("range", {{"first_step", first},
+                                    {"last_step", last},
+                                    {"tables", {"phases", "operators", "kernels"}}});
+    json found = json::array();
+    for (const json& table : made["tables"]) found.push_back(table["rows"].size());
+    EXPECT_EQ(made["first_step"], first);
+    return std::pair(found, made);
+  };
+  const auto expect_like_whole = [&](int64_t first, int64_t last) {
+    const timeline::RangeTables made =
+        whole.MakeTables({.by_steps = true,
+                          .first_step = first,
+                          .last_step = last,
+                          .keys = {"phases", "operators", "kernels"}});
+    const auto [found, answer] = rows(first, last);
+    ASSERT_EQ(found.size(), made.tables.size());
+    for (size_t i = 0; i < made.tables.size(); ++i) {
+      EXPECT_EQ(found[i], made.tables[i].rows.size()) << made.tables[i].name;
+    }
+    EXPECT_EQ(answer["from"], made.from_ns);
+    EXPECT_EQ(answer["to"], made.to_ns);
+  };
+  expect_like_whole(100, 110);
+  expect_like_whole(int64_t{kSteps} - 100, int64_t{kSteps} - 60);
+  const json both = rows(100, int64_t{kSteps} - 60).second;
+  EXPECT_LT(both["last_step"], int64_t{kSteps} - 60);
+  EXPECT_NE(both["notes"][0].get<std::string>().find("not read together"), std::string::npos);
+}
+
+// Then all is read once more.
+TEST_F(GrowingTest, IsOneReadingInTheEnd) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  now_ns_ = run_.EndOf(kSteps - 1);
+  context_.runs[0]->Follow();
+  while (context_.runs[0]->growing()) std::this_thread::yield();
+  const json run = Ask("run", json::object());
+  EXPECT_FALSE(run["growing"]);
+  EXPECT_EQ(run["steps"][0]["count"], kSteps);
+  EXPECT_EQ(since_ns_, 0);
 }
 
 TEST_F(RoutesTest, AnswersEveryCall) {

@@ -1,15 +1,20 @@
 #include "serve/run.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
+#include "base/contain.h"
+#include "serve/http_server.h"
 #include "serve/steady_clock.h"
-#include "timeline/tracks/build_timeline.h"
 
 namespace batchlight::serve {
 namespace {
 
-constexpr int64_t kLookEveryMs = 1000;
+// The page asks once a second.
+constexpr int64_t kLookEveryMs = 500;
+
+// Of the whole program: readings are done in parallel.
+int64_t ProcessorMs() { return static_cast<int64_t>(std::clock()) / (CLOCKS_PER_SEC / 1000); }
 
 uint64_t EventRowsOf(const Store& store) {
   return store.operator_calls.size() + store.api_calls.size() + store.kernels.size() +
@@ -18,21 +23,14 @@ uint64_t EventRowsOf(const Store& store) {
 
 }  // namespace
 
-Snapshot::Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps,
-                   uint32_t generation, bool complete)
-    : store_(std::move(store)),
-      steps_(steps),
-      timeline_(timeline::BuildTimeline(*store_, {.steps = steps, .derived = complete})),
-      range_tables_(*timeline_, steps),
-      generation_(generation),
-      complete_(complete) {}
-
-const timeline::Links& Snapshot::links() const {
-  std::call_once(links_once_, [this] { links_.emplace(*timeline_); });
-  return *links_;
+Run::~Run() {
+  if (beside_.joinable()) beside_.join();
 }
 
-Status Run::Read() {
+Status Run::Read() { return ReadWhole(true); }
+
+Status Run::ReadWhole(bool publish) {
+  const int64_t began_ms = ProcessorMs();
   const uint64_t version = source_.version();
   const bool growing = source_.growing();
   // Before it is read: what changes meanwhile is a change.
@@ -40,11 +38,22 @@ Status Run::Read() {
   ASSIGN_OR_RETURN(Store read, source_.read());
   const auto store = std::make_shared<const Store>(std::move(read));
   const bool first = snapshot() == nullptr;
-  if (first && EventRowsOf(*store) >= source_.large_rows) Publish(store, false);
-  Publish(store, true);
+  if (first && EventRowsOf(*store) >= source_.large_rows) {
+    auto made = std::make_shared<const Snapshot>(store, source_.steps, ++generation_, false);
+    const std::lock_guard lock(mutex_);
+    snapshot_ = std::move(made);
+  }
+  auto made = std::make_shared<const Snapshot>(store, source_.steps, ++generation_);
+  {
+    const std::lock_guard lock(mutex_);
+    whole_ = made;
+    growing_ = growing;
+    if (publish || !growing) snapshot_ = std::move(made);
+  }
   version_ = version;
-  growing_ = growing;
   state_ = state;
+  whole_ms_ = ProcessorMs() - began_ms;
+  whole_ended_ms_ = NowMs();
   return {};
 }
 
@@ -61,34 +70,72 @@ void Run::Prepare() const {
   const ProcessSteps* steps = run->timeline().steps().Main();
   if (steps == nullptr) return;
   const Step& step = steps->steps.front();
-  run->range_tables().Make({.by_steps = true, .first_step = step.number, .last_step = step.number});
+  run->MakeTables({.by_steps = true, .first_step = step.number, .last_step = step.number});
   // A selected time needs what steps do not.
-  run->range_tables().Make({.from_ns = step.start_ns, .to_ns = step.start_ns + 1});
-}
-
-void Run::Publish(std::shared_ptr<const Store> store, bool complete) {
-  const std::shared_ptr<const Snapshot> before = snapshot();
-  const uint32_t generation = before == nullptr ? 1 : before->generation() + 1;
-  auto made =
-      std::make_shared<const Snapshot>(std::move(store), source_.steps, generation, complete);
-  const std::lock_guard lock(mutex_);
-  snapshot_ = std::move(made);
+  run->MakeTables({.from_ns = step.start_ns, .to_ns = step.start_ns + 1});
 }
 
 void Run::Follow() {
   if (!growing_) return;
   const std::unique_lock lock(reading_, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  // Reading takes a quarter of one processor at the most.
-  if (NowMs() - looked_ms_ < std::max(kLookEveryMs, 3 * reading_ms_)) return;
+  // Looks take a quarter of one processor at the most.
   const int64_t began_ms = NowMs();
-  looked_ms_ = began_ms;
-  if (source_.version() == version_ && source_.growing()) return;
+  if (began_ms - began_ms_ < kLookEveryMs || began_ms - ended_ms_ < 3 * reading_ms_) return;
+  began_ms_ = ended_ms_ = began_ms;
+  const int64_t before_ms = ProcessorMs();
+  const bool growing = source_.growing();
+  if (source_.version() == version_ && growing) return;
   // A recording that is being sealed cannot be read for a moment: the next look finds it.
-  const Status ignored = Read();
-  static_cast<void>(ignored);
-  looked_ms_ = NowMs();
-  reading_ms_ = looked_ms_ - began_ms;
+  if (!source_.read_since || whole_ms_ <= source_.most_reading_ms) {
+    const Status ignored = ReadWhole(true);
+    static_cast<void>(ignored);
+  } else if (growing) {
+    ReadNewer();
+  } else {
+    ReadWholeBeside();
+  }
+  // Beside the other thread it is not known.
+  if (!is_reading_whole_) reading_ms_ = ProcessorMs() - before_ms;
+  ended_ms_ = NowMs();
+}
+
+void Run::ReadNewer() {
+  const int64_t before_ms = ProcessorMs();
+  const uint64_t version = source_.version();
+  const std::shared_ptr<const Snapshot> older = whole();
+  Result<Store> newer = source_.read_since(older->FindSeam().since_ns);
+  if (!newer.ok()) return;
+  const auto store = std::make_shared<const Store>(std::move(newer).value());
+  auto joined = std::make_shared<const Snapshot>(older, store, ++generation_);
+  const bool much = ProcessorMs() - before_ms > source_.most_reading_ms;
+  // Takes a quarter of one processor at the most, too.
+  const bool may = NowMs() - whole_ended_ms_ >= 3 * whole_ms_;
+  const bool fits = joined->fits();
+  {
+    const std::lock_guard lock(mutex_);
+    if (growing_) snapshot_ = std::move(joined);
+  }
+  version_ = version;
+  if (may && (much || !fits)) ReadWholeBeside();
+}
+
+void Run::ReadWholeBeside() {
+  if (is_reading_whole_) return;
+  if (beside_.joinable()) beside_.join();
+  is_reading_whole_ = true;
+  beside_ = std::thread([this] {
+    HttpServer::LeaveSignals();
+    // What there is no memory for is tried again.
+    const Status ignored = Contain("reading " + path(), [this] { return ReadWhole(false); });
+    static_cast<void>(ignored);
+    is_reading_whole_ = false;
+  });
+}
+
+std::shared_ptr<const Snapshot> Run::whole() const {
+  const std::lock_guard lock(mutex_);
+  return whole_;
 }
 
 std::shared_ptr<const Snapshot> Run::snapshot() const {

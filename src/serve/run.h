@@ -6,44 +6,15 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <thread>
 
 #include "analysis/steps/steps.h"
 #include "base/status.h"
+#include "serve/snapshot.h"
 #include "store/store.h"
-#include "timeline/answers/links.h"
-#include "timeline/answers/range_tables.h"
-#include "timeline/index/timeline.h"
 
 namespace batchlight::serve {
-
-// One reading of the recording, or the first picture of it; never changes.
-class Snapshot {
- public:
-  // `complete`: with what analyses find, which takes longer than all the rest.
-  Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps, uint32_t generation,
-           bool complete = true);
-
-  const Store& store() const { return *store_; }
-  const timeline::Timeline& timeline() const { return *timeline_; }
-  const StepOptions& step_options() const { return steps_; }
-  timeline::RangeTableMaker& range_tables() const { return range_tables_; }
-  uint32_t generation() const { return generation_; }
-  bool complete() const { return complete_; }
-  // Worked out when they are first asked for.
-  const timeline::Links& links() const;
-
- private:
-  std::shared_ptr<const Store> store_;
-  StepOptions steps_;
-  std::unique_ptr<timeline::Timeline> timeline_;
-  mutable timeline::RangeTableMaker range_tables_;
-  uint32_t generation_;
-  bool complete_;
-  mutable std::once_flag links_once_;
-  mutable std::optional<timeline::Links> links_;
-};
 
 struct RunSource {
   std::string path;
@@ -58,6 +29,10 @@ struct RunSource {
   // A first reading of so many rows shows what is recorded before steps, phases and gaps are found.
   uint64_t large_rows = 1'000'000;
   uint64_t most_prepared_rows = 30'000'000;
+  // What was recorded since that time (RecordedParts::since_ns). None: it is always read whole.
+  std::function<Result<Store>(int64_t since_ns)> read_since;
+  // Of a run that goes on and takes more processor time to read, what is new is read by itself.
+  int64_t most_reading_ms = 250;
 };
 
 // What became of a recording since it was read.
@@ -66,6 +41,8 @@ enum class FileChange : uint8_t { kNone, kReplaced, kRemoved };
 class Run {
  public:
   explicit Run(RunSource source) : source_(std::move(source)) {}
+  // Waits for what is being read.
+  ~Run();
 
   // Reads the recording. The error of the first reading is the caller's; later ones keep what was
   // read before.
@@ -73,8 +50,12 @@ class Run {
   // Works out what all requests for tables have in common, for which the first would wait. Nothing
   // of a run that still grows, or that would take many seconds.
   void Prepare() const;
-  // Reads again if there is more; at most once a second. Returns at once while another thread does.
+  // Looks whether there is more, at most twice a second, and reads that: the whole again where it
+  // is short, else what is new, and the whole in a thread of its own once that has become much.
+  // Returns at once while another thread does.
   void Follow();
+  // Whether that thread reads.
+  bool is_reading_whole() const { return is_reading_whole_; }
 
   std::shared_ptr<const Snapshot> snapshot() const;
   const std::string& path() const { return source_.path; }
@@ -83,15 +64,26 @@ class Run {
   FileChange change() const;
 
  private:
-  void Publish(std::shared_ptr<const Store> store, bool complete);
+  // One reading. `publish`: as soon as there is something to show, else only for what follows.
+  Status ReadWhole(bool publish);
+  void ReadNewer();
+  void ReadWholeBeside();
+  std::shared_ptr<const Snapshot> whole() const;
 
   RunSource source_;
   mutable std::mutex mutex_;  // of snapshot_
   std::shared_ptr<const Snapshot> snapshot_;
+  std::shared_ptr<const Snapshot> whole_;  // the last reading of all; guarded by mutex_ too
   std::mutex reading_;
-  uint64_t version_ = 0;
-  int64_t looked_ms_ = 0;   // of these two only who holds reading_
-  int64_t reading_ms_ = 0;  // how long the last reading took
+  int64_t began_ms_ = 0;  // the last look; of these and the thread only who holds reading_
+  int64_t ended_ms_ = 0;
+  int64_t reading_ms_ = 0;  // what it took, processor time
+  std::thread beside_;
+  std::atomic<bool> is_reading_whole_ = false;
+  std::atomic<int64_t> whole_ms_ = 0;        // what the last reading of all took, processor time
+  std::atomic<int64_t> whole_ended_ms_ = 0;  // when that was
+  std::atomic<uint32_t> generation_ = 0;     // the last one given
+  std::atomic<uint64_t> version_ = 0;
   std::atomic<bool> growing_ = false;
   std::atomic<uint64_t> state_ = 0;  // of the file that was read; 0: it is not known
 };

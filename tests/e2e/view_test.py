@@ -470,6 +470,55 @@ class ViewTest(unittest.TestCase):
                 job.terminate()
                 job.wait(LONG_S)
 
+    def test_of_a_long_run_that_goes_on_only_what_is_new_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "loop.py")
+            marker = pathlib.Path(folder, "400 steps")
+            program.write_text("import batchlight, pathlib, time\n"
+                               "for i in range(3):\n"
+                               "    for j in range(1200000):\n"
+                               "        with batchlight.annotate('fill'):\n"
+                               "            pass\n"
+                               "for i in range(100000):\n"
+                               "    with batchlight.annotate('step %d' % i):\n"
+                               "        time.sleep(0.02)\n"
+                               "    if i == 400:\n"
+                               f"        pathlib.Path({str(marker)!r}).touch()\n")
+            recording = os.path.join(folder, "run.batchlight")
+            job = subprocess.Popen([BATCHLIGHT, "profile", "-o", recording, "python3", str(program)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                limit = time.time() + 3 * LONG_S
+                while time.time() < limit and not marker.exists():
+                    time.sleep(0.2)
+                with Viewer(recording) as viewer:
+                    first = viewer.get("run")
+                    while not first["complete"]:
+                        time.sleep(0.1)
+                        first = viewer.get("run")
+                    self.assertGreater(first["events"], 3_600_000)
+                    whole_s, seen = viewer.cpu_s(), 0
+                    while time.time() < limit and seen < 5:
+                        before = viewer.cpu_s()
+                        generation = viewer.get("status")["runs"][0]["generation"]
+                        if generation != first["generation"]:
+                            # A look costs a part of a reading of all, on however slow a machine.
+                            self.assertLess(viewer.cpu_s() - before, whole_s / 3)
+                            later = viewer.get("run")
+                            self.assertGreater(later["steps"][0]["number"][-1], first["steps"][0]["number"][-1])
+                            self.assertGreater(later["events"], first["events"])
+                            self.assertEqual(later["hash"], first["hash"])
+                            first, seen = later, seen + 1
+                        time.sleep(0.3)
+                    self.assertEqual(seen, 5)
+                    steps = first["steps"][0]
+                    self.assertEqual(steps["number"], list(range(steps["count"])))
+                    last = viewer.get("event", {"ref": steps["first_ref"] + steps["count"] - 1})
+                    self.assertEqual(last["from"], steps["from"][-1])
+            finally:
+                job.terminate()
+                job.wait(LONG_S)
+
     def test_a_tool_that_is_killed_is_told_while_the_program_runs_on(self):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder, "loop.py")

@@ -1,6 +1,21 @@
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
+namespace {
+
+// LastBegun(), where it is one of the next few steps from `near`, as of calls of several threads
+// that take turns; else kNone.
+size_t LastBegunNear(const std::vector<Step>& steps, size_t near, int64_t time_ns) {
+  constexpr size_t kNear = 4;
+  const size_t end = std::min(steps.size(), near + kNear);
+  for (size_t row = near < kNear ? 0 : near - kNear; row < end; ++row) {
+    if (steps[row].start_ns > time_ns) break;
+    if (row + 1 == steps.size() || time_ns < steps[row + 1].start_ns) return row;
+  }
+  return StepLookup::kNone;
+}
+
+}  // namespace
 
 size_t StepLookup::LastBegun(const std::vector<Step>& steps, int64_t time_ns) {
   const auto after =
@@ -33,13 +48,15 @@ size_t StepLookup::FirstUnfinished(const std::vector<Step>& steps, int64_t time_
 }
 
 void StepLookup::Seek(int64_t time_ns) {
+  const size_t last = row_;
   row_ = kNone;
   steady_ = false;
   from_ns_ = INT64_MIN;
   to_ns_ = INT64_MAX;
   if (process_ == nullptr) return;
   const std::vector<Step>& steps = process_->steps;
-  const size_t begun = LastBegun(steps, time_ns);
+  size_t begun = last == kNone ? kNone : LastBegunNear(steps, last, time_ns);
+  if (begun == kNone) begun = LastBegun(steps, time_ns);
   const size_t next = begun == kNone ? 0 : begun + 1;
   if (next < steps.size()) to_ns_ = steps[next].start_ns;
   if (begun == kNone) return;

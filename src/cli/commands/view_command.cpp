@@ -92,22 +92,32 @@ serve::RunSource SourceOf(const std::vector<std::string>& words, const ViewFlags
   const auto found = FindInputs(words);
   const std::vector<std::string> paths = found.ok() ? found.value() : words;
   const auto any_grows = [paths] { return std::any_of(paths.begin(), paths.end(), IsGrowing); };
-  return {.path = LabelOf(words),
-          .read = [words, use = options.use, first]() -> Result<Store> {
-            if (!first->has_value()) return OpenJob(words, use);
-            Store store = std::move(**first);
-            first->reset();
-            return store;
-          },
-          .version =
-              [paths] {
-                uint64_t version = 0;
-                for (const std::string& path : paths) version += VersionOfInput(path);
-                return version;
-              },
-          .growing = any_grows,
-          .steps = options.steps,
-          .state = [words] { return StateOfInputs(words); }};
+  serve::RunSource source{.path = LabelOf(words),
+                          .read = [words, use = options.use, first]() -> Result<Store> {
+                            if (!first->has_value()) return OpenJob(words, use);
+                            Store store = std::move(**first);
+                            first->reset();
+                            return store;
+                          },
+                          .version =
+                              [paths] {
+                                uint64_t version = 0;
+                                for (const std::string& path : paths)
+                                  version += VersionOfInput(path);
+                                return version;
+                              },
+                          .growing = any_grows,
+                          .steps = options.steps,
+                          .state = [words] { return StateOfInputs(words); }};
+  // Several are put on one clock, for which all of each is looked at.
+  if (paths.size() == 1) {
+    source.read_since = [words, use = options.use](int64_t since_ns) {
+      JobUse newer = use;
+      newer.input.recorded.since_ns = since_ns;
+      return OpenJob(words, newer);
+    };
+  }
+  return source;
 }
 
 // All as one job; two words that are no job stand beside each other.
@@ -321,7 +331,9 @@ Status Run(const ViewFlags& options) {
   Serve(options, rules, fragment, context, *server);
   const bool read = soon || reader.IsOver(std::chrono::milliseconds(0));
   if (read && !soon) RETURN_IF_ERROR(reader.Take());
-  if (read && reader.HasEnded()) return {};
+  const bool reads = std::any_of(context.runs.begin(), context.runs.end(),
+                                 [](const auto& run) { return run->is_reading_whole(); });
+  if (read && reader.HasEnded() && !reads) return {};
   // Ended while it reads or prepares. Nothing is half written that anybody would wait for.
   reader.Forget();
   server.reset();

@@ -36,6 +36,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
     EndPiece();
     BeginPiece(place);
   }
+  facts_only_ = place.facts_only;
   context_.BeginChunk(chunk, place.clock);
   nvtx_.BeginChunk();
   stacks_.BeginChunk();
@@ -62,12 +63,13 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
 
 void RecordDecoder::Decode(const RecordView& view) {
   const auto kind = static_cast<uint8_t>(view.kind);
-  if (kind >= 16 && kind <= 31) return parts_.ranges ? nvtx_.Decode(view) : Skip(view);
-  if ((kind >= 40 && kind <= 45) || kind == 51) {
-    return parts_.calls ? calls_.Decode(view) : Skip(view);
+  const bool calls = parts_.calls && !facts_only_;
+  if (kind >= 16 && kind <= 31) {
+    return parts_.ranges && !facts_only_ ? nvtx_.Decode(view) : Skip(view);
   }
+  if ((kind >= 40 && kind <= 45) || kind == 51) return calls ? calls_.Decode(view) : Skip(view);
   if ((kind >= 48 && kind <= 50) || (kind >= 56 && kind <= 58)) {
-    return parts_.calls ? stacks_.Decode(view) : Skip(view);
+    return calls ? stacks_.Decode(view) : Skip(view);
   }
   if (kind >= 52 && kind <= 55) return python_.Decode(view);
   if (kind <= 11) return DecodeSession(view);

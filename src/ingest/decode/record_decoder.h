@@ -26,6 +26,7 @@ struct ChunkPlace {
   bool begins_thread = false;  // first chunk of its thread
   bool after_gap = false;      // chunks of the thread are missing before it
   bool new_capture = false;    // collection was off before it
+  bool facts_only = false;     // its calls and ranges are not wanted
 };
 
 class RecordDecoder {
@@ -58,6 +59,7 @@ class RecordDecoder {
   void Skip(const format::RecordView& view);
 
   RecordedParts parts_;
+  bool facts_only_ = false;  // of this chunk
   ChunkContext context_;
   NvtxDecoder nvtx_;
   StackDecoder stacks_;

@@ -13,6 +13,10 @@ struct RecordedParts {
   // recording's clock. Rows are numbered among those that are left.
   int64_t first_ns = INT64_MIN;
   int64_t last_ns = INT64_MAX;
+  // Chunks that were finished before are not opened, so that a look at what is new of a run that
+  // goes on costs as much as that. What only they tell is missing: calls that began in them, and
+  // the counts of losses. Of each thread's first one the facts are read.
+  int64_t since_ns = INT64_MIN;
 };
 
 }  // namespace batchlight

@@ -34,6 +34,11 @@ int64_t Since(int64_t zero_ns, int64_t monotonic_ns) {
   return __builtin_sub_overflow(monotonic_ns, zero_ns, &ns) ? 0 : ns;
 }
 
+bool EndsBefore(const StoredChunk& chunk, int64_t zero_ns, int64_t since_ns) {
+  const int64_t end_ns = ChunkEndNs(chunk.view.header, kOpenEnd);
+  return chunk.view.closed && end_ns != kOpenEnd && Since(zero_ns, end_ns) < since_ns;
+}
+
 // Times of a chunk lie between its own base and the next one's.
 ChunkClock ClockOf(const ChunkHeader& header, const ChunkPlace* before, const ChunkHeader* next,
                    int64_t zero_ns) {
@@ -64,7 +69,20 @@ void CutStretches(std::span<const StoredChunk> chunks, std::vector<size_t>& begi
 
 }  // namespace
 
-ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, Store& store) {
+void DropChunksBefore(int64_t since_ns, ChunkSet& set) {
+  if (since_ns == INT64_MIN) return;
+  const int64_t zero_ns = FindZero(set.chunks);
+  std::vector<StoredChunk> kept;
+  const StoredChunk* last = nullptr;
+  for (const StoredChunk& chunk : set.chunks) {
+    const bool begins = last == nullptr || !SameThread(last->view.header, chunk.view.header);
+    last = &chunk;
+    if (begins || !EndsBefore(chunk, zero_ns, since_ns)) kept.push_back(chunk);
+  }
+  set.chunks = std::move(kept);
+}
+
+ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, int64_t since_ns, Store& store) {
   ChunkPlan plan;
   plan.zero_ns = FindZero(chunks);
   plan.places.resize(chunks.size());
@@ -78,6 +96,7 @@ ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, Store& store) {
                           goes_on ? &chunks[i + 1].view.header : nullptr, plan.zero_ns);
     place.begins_thread = !same_thread;
     place.after_gap = same_thread && header.chunk_index != last->chunk_index + 1;
+    place.facts_only = EndsBefore(chunks[i], plan.zero_ns, since_ns);
     place.new_capture = same_thread && header.capture_index != last->capture_index;
     if (header.pid == 0) continue;
     if (last == nullptr || !SameProcess(*last, header)) {

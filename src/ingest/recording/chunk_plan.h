@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ingest/chunks/chunk_set.h"
 #include "ingest/chunks/stored_chunk.h"
 #include "ingest/decode/record_decoder.h"
 #include "store/store.h"
@@ -19,8 +20,12 @@ struct ChunkPlan {
   std::vector<size_t> stretch_begins;  // first chunks of the stretches, and the end
 };
 
-// `chunks` are in the order of ChunkSet. Adds a row to `store` for each process and thread seen.
-// Time 0 is the base of the tool's first chunk or, without one, the first attach.
-ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, Store& store);
+// Leaves out what RecordedParts::since_ns does not open.
+void DropChunksBefore(int64_t since_ns, ChunkSet& set);
+
+// `chunks` are in the order of ChunkSet, those from before `since_ns` for their facts. Adds a row
+// to `store` for each process and thread seen. Time 0 is the base of the tool's first chunk or,
+// without one, the first attach.
+ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, int64_t since_ns, Store& store);
 
 }  // namespace batchlight

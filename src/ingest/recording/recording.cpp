@@ -53,7 +53,8 @@ void ReserveInProportion(double times, Store& store) {
 }
 
 bool ReadsAll(const RecordedParts& parts) {
-  return parts.calls && parts.ranges && parts.first_ns == INT64_MIN && parts.last_ns == INT64_MAX;
+  return parts.calls && parts.ranges && parts.first_ns == INT64_MIN && parts.last_ns == INT64_MAX &&
+         parts.since_ns == INT64_MIN;
 }
 
 // Where all is read its size tells how much memory that takes.
@@ -175,7 +176,8 @@ Result<Store> ReadWithSources(ChunkSet set, const std::string& path, const Recor
 
 Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   Store store;
-  const ChunkPlan plan = PlanChunks(set.chunks, store);
+  DropChunksBefore(parts.since_ns, set);
+  const ChunkPlan plan = PlanChunks(set.chunks, parts.since_ns, store);
   RETURN_IF_ERROR(CheckMemoryFor(set, parts));
   ASSIGN_OR_RETURN(std::vector<Fragment> fragments, StretchDecoder(set, plan, parts).DecodeAll());
   const uint64_t damaged = set.damaged;

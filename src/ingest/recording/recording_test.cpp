@@ -217,5 +217,46 @@ TEST_F(RecordingTest, FilesOfImportsThatBeganInAnotherChunk) {
   EXPECT_EQ(told, expected);
 }
 
+// What is new of a run that goes on: chunks that were finished before are not opened, whatever they
+// hold, but the first of each thread for what it says of the process.
+TEST_F(RecordingTest, ReadsWhatIsNew) {
+  const auto chunk = [](int index, int base, bool closed) {
+    std::string line = "chunk pid=5 tid=5 index=" + std::to_string(index) +
+                       " attach_ns=0 clock=monotonic base_ticks=" + std::to_string(base) +
+                       " base_ns=" + std::to_string(base);
+    if (closed) {
+      line += " end_ticks=" + std::to_string(base + 90) + " end_ns=" + std::to_string(base + 90);
+    }
+    return line + "\n";
+  };
+  const std::string text =
+      chunk(0, 100, true) +
+      "+0 ProcessStart parent_pid=1 executable=\"/bin/trainer\" command_line=\"/bin/trainer\"\n"
+      "+1 OpBegin name=\"first\"\n+2 OpEnd\n" +
+      "+3 ThreadName tid=5 name=\"loop\"\n" + chunk(1, 200, true) +
+      "+1 OpBegin name=\"old\"\n+2 OpEnd\n+3 OpBegin name=\"goes on\"\n" + chunk(2, 300, true) +
+      "+1 OpBegin name=\"new\"\n+2 OpEnd\n+3 OpEnd\n" + chunk(3, 400, false) +
+      "+1 OpBegin name=\"newest\"\n";
+  const std::string live = Assemble(text);
+  const auto names = [](const Store& store) {
+    std::vector<std::string> texts;
+    for (const StringId name : store.operator_calls.name) texts.emplace_back(store.Text(name));
+    return texts;
+  };
+  const Result<Store> all = ReadRecording(live);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(names(all.value()),
+            (std::vector<std::string>{"first", "old", "goes on", "new", "newest"}));
+  const Result<Store> newer = ReadRecording(live, {.since_ns = 300});
+  ASSERT_TRUE(newer.ok());
+  const Store& found = newer.value();
+  EXPECT_EQ(names(found), (std::vector<std::string>{"new", "newest"}));
+  EXPECT_EQ(found.operator_calls.start_ns, (std::vector<int64_t>{301, 401}));
+  EXPECT_EQ(found.Text(found.threads.name[0]), "loop");
+  EXPECT_EQ(found.threads.start_ns, all.value().threads.start_ns);
+  EXPECT_EQ(found.processes.start_ns, all.value().processes.start_ns);
+  EXPECT_EQ(found.Text(found.processes.executable[0]), "/bin/trainer");
+}
+
 }  // namespace
 }  // namespace batchlight

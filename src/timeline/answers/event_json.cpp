@@ -122,11 +122,13 @@ json DidJson(const LookTimes& times, bool knows_ready) {
 
 // How well a sampled call is known, and what the thread did in it; null: it is none, or nobody
 // knows.
-void AddSampled(const Timeline& timeline, const EventPlace& place, uint32_t ref, json& out) {
+void AddSampled(const EventOrigin& origin, json& out) {
   out["sampled"] = out["did"] = nullptr;
+  const Timeline& timeline = *origin.timeline;
+  const EventPlace place = timeline.PlaceOf(origin.ref);
   if (place.track == kNoRef || !IsSampled(timeline.tracks()[place.track].kind)) return;
   const SampledCalls calls(timeline);
-  const SampledCall call = calls.Of(place, ref);
+  const SampledCall call = calls.Of(place, origin.ref);
   if (call.looks == 0) return;
   out["sampled"] = {{"looks", call.looks},
                     {"apart", call.apart_ns},
@@ -136,7 +138,10 @@ void AddSampled(const Timeline& timeline, const EventPlace& place, uint32_t ref,
   out["did"] = DidJson(call.times, calls.know_ready());
 }
 
-json FieldsOf(const Timeline& timeline, const EventTable& table, uint32_t row) {
+json FieldsOf(const EventOrigin& origin) {
+  const Timeline& timeline = *origin.timeline;
+  const EventTable& table = timeline.events().TableOf(origin.ref);
+  const uint32_t row = origin.ref - table.first_ref;
   json fields = json::array();
   timeline.store().VisitTables([&](const auto& rows) {
     if (std::remove_cvref_t<decltype(rows)>::kName != table.key) return;
@@ -259,8 +264,9 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   out["title"] = table.title;
   out["open"] = events.IsOpen(ref);
   out["step"] = StepOf(timeline, place, ref);
-  out["fields"] = FieldsOf(timeline, table, ref - table.first_ref);
-  AddSampled(timeline, place, ref, out);
+  const EventOrigin origin = timeline.OriginOf(ref);
+  out["fields"] = FieldsOf(origin);
+  AddSampled(origin, out);
   out["waited_for"] = WaitedForJson(timeline, ref);
   out["parents"] = ParentsOf(timeline, place, ref);
   out["children"] = ChildrenOf(timeline, place, ref);

@@ -59,7 +59,22 @@ void Links::Sort(Pairs& pairs) {
                    [](const Pair& a, const Pair& b) { return a.to < b.to; });
 }
 
+std::vector<EventLink> Links::OfParts(uint32_t ref, size_t most) const {
+  const EventOrigin origin = timeline_.OriginOf(ref);
+  std::vector<EventLink> found;
+  for (const Links* part : parts_) {
+    if (&part->timeline_ != origin.timeline) continue;
+    for (EventLink link : part->Of(origin.ref, most)) {
+      link.from = timeline_.RefOf({origin.timeline, link.from});
+      link.to = timeline_.RefOf({origin.timeline, link.to});
+      if (link.from != kNoRef && link.to != kNoRef) found.push_back(link);
+    }
+  }
+  return found;
+}
+
 std::vector<EventLink> Links::Of(uint32_t ref, size_t most) const {
+  if (!parts_.empty()) return OfParts(ref, most);
   std::vector<EventLink> found;
   for (const Pairs& pairs : kinds_) {
     for (auto at = std::partition_point(pairs.by_from.begin(), pairs.by_from.end(),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/owners/backward_links.h"
@@ -20,6 +21,9 @@ struct EventLink {
 class Links {
  public:
   explicit Links(const Timeline& timeline);  // must outlive this
+  // Of a timeline that was read in two: those of the two, which must outlive this too.
+  Links(const Timeline& timeline, std::vector<const Links*> parts)
+      : timeline_(timeline), parts_(std::move(parts)) {}
 
   // Direct links from and to this event, at most `most`.
   std::vector<EventLink> Of(uint32_t ref, size_t most) const;
@@ -38,9 +42,11 @@ class Links {
   void AddLaunches(Pairs& pairs) const;
   void AddBackwards(Pairs& pairs) const;
   static void Sort(Pairs& pairs);
+  std::vector<EventLink> OfParts(uint32_t ref, size_t most) const;
 
   const Timeline& timeline_;
   std::vector<Pairs> kinds_;
+  std::vector<const Links*> parts_;
 };
 
 }  // namespace batchlight::timeline

@@ -114,7 +114,8 @@ bool EventFilter::HasAny() const {
   for (const EventTable& table : timeline_.events().tables()) {
     if (!Takes(table)) continue;
     for (uint32_t row = 0; row < table.rows; ++row) {
-      if (Has(Events::NameOfRow(table, row)) && TakesRow(table, row)) return true;
+      const bool is_here = TakesRow(table, row) && table.start_ns[row] < table.until_ns;
+      if (is_here && Has(Events::NameOfRow(table, row))) return true;
     }
   }
   return false;

@@ -58,6 +58,7 @@ class EventFilter {
       if (!Takes(table)) continue;
       for (uint32_t row = 0; row < table.rows; ++row) {
         if (!TakesRow(table, row)) continue;
+        if (table.start_ns[row] >= table.until_ns) continue;
         const uint32_t name = Events::NameOfRow(table, row);
         if (Has(name)) visit(table, row, name);
       }

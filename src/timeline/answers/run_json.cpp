@@ -150,8 +150,11 @@ json PhasesJson(const Timeline& timeline, const std::vector<Step>& steps, int32_
 
 json StepsJson(const Timeline& timeline) {
   json out = json::array();
-  const EventTable* table = timeline.events().TableWithKey("steps");
-  if (table == nullptr) return out;
+  // Of a run that was read in two the last one has all.
+  const std::vector<EventTable>& tables = timeline.events().tables();
+  const auto table = std::find_if(tables.rbegin(), tables.rend(),
+                                  [](const EventTable& one) { return one.key == "steps"; });
+  if (table == tables.rend()) return out;
   uint32_t first_ref = table->first_ref;
   for (const ProcessSteps& process : timeline.steps().processes) {
     json number = json::array();
@@ -262,9 +265,9 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"start_utc_ns", std::to_string(store.session_start_utc_ns)},
           {"from", events.run_start_ns()},
           {"to", events.run_end_ns()},
-          {"duration", session.duration_ns},
+          {"duration", session.duration_ns + timeline.more_duration_ns()},
           {"failure", state.growing ? "" : FailureOf(session, timeline.steps())},
-          {"events", session.events},
+          {"events", static_cast<int64_t>(session.events) + timeline.more_events()},
           {"complete", state.complete},
           {"growing", state.growing},
           {"losses", LossesJson(store, state.growing)},

@@ -1,5 +1,6 @@
 #include "timeline/index/timeline.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace batchlight::timeline {
@@ -45,6 +46,33 @@ EventPlace Timeline::PlaceOf(uint32_t ref) const {
     }
   }
   return {};
+}
+
+EventOrigin Timeline::OriginOf(uint32_t ref) const {
+  if (origins_.empty()) return {this, ref};
+  const EventTable& table = events_.TableOf(ref);
+  const TableOrigin& origin = origins_[static_cast<size_t>(&table - events_.tables().data())];
+  if (origin.timeline == nullptr) return {this, ref};
+  const uint32_t row = ref - table.first_ref;
+  return {origin.timeline, origin.first_ref + (origin.all_rows ? row : origin.rows[row])};
+}
+
+uint32_t Timeline::RefOf(const EventOrigin& origin) const {
+  if (origin.timeline == this) return origin.ref;
+  const uint32_t first_ref = origin.timeline->events().TableOf(origin.ref).first_ref;
+  const uint32_t row = origin.ref - first_ref;
+  for (size_t i = 0; i < origins_.size(); ++i) {
+    const TableOrigin& known = origins_[i];
+    if (known.timeline != origin.timeline || known.first_ref != first_ref) continue;
+    const EventTable& table = events_.tables()[i];
+    if (known.all_rows) {
+      return table.start_ns[row] < table.until_ns ? table.first_ref + row : kNoRef;
+    }
+    const auto at = std::lower_bound(known.rows.begin(), known.rows.end(), row);
+    if (at == known.rows.end() || *at != row) return kNoRef;
+    return table.first_ref + static_cast<uint32_t>(at - known.rows.begin());
+  }
+  return kNoRef;
 }
 
 }  // namespace batchlight::timeline

@@ -82,6 +82,21 @@ struct EventPlace {
   uint32_t row = 0;
 };
 
+class Timeline;
+
+// Which event of which timeline an event is: of a run that was read in two, of one of these.
+struct EventOrigin {
+  const Timeline* timeline = nullptr;
+  uint32_t ref = kNoRef;
+};
+// The same of a table.
+struct TableOrigin {
+  const Timeline* timeline = nullptr;  // nullptr: it is the timeline's own
+  uint32_t first_ref = 0;              // of the table there
+  bool all_rows = true;                // the same ones; else these, ascending
+  std::vector<uint32_t> rows;
+};
+
 class Timeline {
  public:
   // The store's events. Analyses add theirs (tracks/derived_tracks.h).
@@ -102,6 +117,14 @@ class Timeline {
 
   EventPlace PlaceOf(uint32_t ref) const;
 
+  // Of a run that was read in two (tracks/join_timelines.h), else the event itself.
+  EventOrigin OriginOf(uint32_t ref) const;
+  // The other way; kNoRef: it is not here.
+  uint32_t RefOf(const EventOrigin& origin) const;
+  // How much more there is than the store knows.
+  int64_t more_events() const { return more_events_; }
+  int64_t more_duration_ns() const { return more_duration_ns_; }
+
   // For those who build it.
 #define TRACK_KIND(Name, key) +1
   static constexpr size_t kTrackKinds = 0
@@ -118,6 +141,12 @@ class Timeline {
   DerivedTable& NewDerivedTable() { return derived_.emplace_back(); }
   std::vector<StringId>& NewNames() { return name_columns_.emplace_back(); }
   void SetSteps(StepSet steps) { steps_ = std::move(steps); }
+  // `origins`: by table.
+  void SetOrigins(std::vector<TableOrigin> origins) { origins_ = std::move(origins); }
+  void SetMore(int64_t events, int64_t duration_ns) {
+    more_events_ = events;
+    more_duration_ns_ = duration_ns;
+  }
 
  private:
   const Store& store_;
@@ -129,6 +158,9 @@ class Timeline {
   std::deque<DerivedTable> derived_;
   std::deque<std::vector<StringId>> name_columns_;
   std::vector<PaletteEntry> palettes_[kTrackKinds];
+  std::vector<TableOrigin> origins_;  // by table; empty: all are its own
+  int64_t more_events_ = 0;
+  int64_t more_duration_ns_ = 0;
 };
 
 }  // namespace batchlight::timeline

@@ -17,6 +17,19 @@ void EventRow::Add(uint32_t ref, int64_t start_ns, int64_t end_ns) {
   leaf.longest = static_cast<uint32_t>(place);
 }
 
+void EventRow::TakeFirst(const Events& events, const EventRow& other, size_t count) {
+  // All but the summary of the last event stay as they are.
+  const size_t leaves = count == 0 ? 0 : (count - 1) / kLeaf;
+  const auto first = other.refs_.begin();
+  refs_.assign(first, first + static_cast<ptrdiff_t>(leaves * kLeaf));
+  levels_.assign(1, {});
+  if (leaves > 0) {
+    const auto node = other.levels_.front().begin();
+    levels_.front().assign(node, node + static_cast<ptrdiff_t>(leaves));
+  }
+  for (size_t at = leaves * kLeaf; at < count; ++at) Add(events, other.refs_[at]);
+}
+
 void EventRow::Summarize() {
   refs_.shrink_to_fit();
   if (refs_.empty()) return;

@@ -32,6 +32,9 @@ class EventRow {
   // looked.
   void Add(uint32_t ref, int64_t start_ns, int64_t end_ns);
   void Add(const Events& events, uint32_t ref) { Add(ref, events.Start(ref), events.End(ref)); }
+  // In place of its events the first `count` of another row, whose ends may have become earlier for
+  // the last of them. More may be added; Summarize() is to come.
+  void TakeFirst(const Events& events, const EventRow& other, size_t count);
   // Once, after the last event.
   void Summarize();
 

@@ -129,6 +129,24 @@ TEST(EventRow, HasEveryEventWhereSummariesEnd) {
   }
 }
 
+// The first events of a row and others after them: as if all had been added one by one.
+TEST(EventRow, GoesOnFromAnother) {
+  for (const size_t count : {0, 1, 15, 16, 17, 32, 127, 128, 129, 1023, 1024, 1025, 1041, 2999}) {
+    Row made = RandomRow(3, 3000);
+    EventRow row;
+    row.TakeFirst(made.events, made.row, count);
+    for (size_t i = count; i < made.row.refs().size(); ++i) {
+      row.Add(made.events, made.row.refs()[i]);
+    }
+    row.Summarize();
+    made.row = row;
+    const int64_t end_ns = made.events.run_end_ns();
+    for (int64_t step_ns = 1; step_ns < 4 * end_ns; step_ns *= 4) {
+      ExpectLikeBruteForce(made, 0, end_ns + 1, step_ns);
+    }
+  }
+}
+
 TEST(EventRow, StopsWhenToldTo) {
   const Row made = RandomRow(1, 1000);
   size_t seen = 0;

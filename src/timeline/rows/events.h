@@ -30,6 +30,9 @@ struct EventTable {
   // Where the rows of each thread begin, ascending from 0: a call may lie within another of its
   // name. Empty: no event lies within another.
   std::vector<uint32_t> threads;
+  // What begins then or later is told by tables of a newer reading, and what ends later ends there
+  // in this one (tracks/join_timelines.h).
+  int64_t until_ns = INT64_MAX;
   uint32_t rows = 0;
   uint32_t first_ref = 0;  // set by Events
 };
@@ -65,7 +68,7 @@ class Events {
   bool IsRef(uint32_t ref) const;
   // `ref` must be one.
   const EventTable& TableOf(uint32_t ref) const { return tables_[table_of_block_[ref >> 16]]; }
-  const EventTable* TableWithKey(std::string_view key) const;  // nullptr: none
+  const EventTable* TableWithKey(std::string_view key) const;  // the first; nullptr: none
 
   int64_t Start(uint32_t ref) const {
     const EventTable& table = TableOf(ref);
@@ -79,11 +82,12 @@ class Events {
   int64_t EndOfRow(const EventTable& table, uint32_t row) const {
     if (table.end_ns == nullptr) return table.start_ns[row];
     const int64_t end_ns = table.end_ns[row] == kOpenEnd ? run_end_ns_ : table.end_ns[row];
-    return std::max(table.start_ns[row], end_ns);
+    return std::max(table.start_ns[row], std::min(end_ns, table.until_ns));
   }
   bool IsOpen(uint32_t ref) const {
     const EventTable& table = TableOf(ref);
-    return table.end_ns != nullptr && table.end_ns[ref - table.first_ref] == kOpenEnd;
+    return table.end_ns != nullptr && table.end_ns[ref - table.first_ref] == kOpenEnd &&
+           table.until_ns == INT64_MAX;
   }
   uint32_t Name(uint32_t ref) const {
     const EventTable& table = TableOf(ref);
@@ -97,6 +101,10 @@ class Events {
 
   // The first start and the last end that is known, over all tables; open events end with it.
   void SetSpan();
+  void SetSpan(int64_t start_ns, int64_t end_ns) {
+    run_start_ns_ = start_ns;
+    run_end_ns_ = end_ns;
+  }
   int64_t run_start_ns() const { return run_start_ns_; }
   int64_t run_end_ns() const { return run_end_ns_; }
 

@@ -1,0 +1,82 @@
+#include "timeline/tracks/continue_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace batchlight::timeline {
+namespace {
+
+bool IsSteady(const Step& step) { return step.kind == StepKind::kSteady; }
+
+void CountSteady(ProcessSteps& process) {
+  process.steady.clear();
+  process.outlier_count = 0;
+  for (uint32_t row = 0; row < process.steps.size(); ++row) {
+    if (IsSteady(process.steps[row])) process.steady.push_back(row);
+    process.outlier_count += process.steps[row].outlier;
+  }
+  if (process.steady.empty()) {
+    for (uint32_t row = 0; row < process.steps.size(); ++row) process.steady.push_back(row);
+  }
+  std::vector<int64_t> lengths_ns;
+  for (const uint32_t row : process.steady) {
+    lengths_ns.push_back(process.steps[row].duration_ns());
+  }
+  process.duration = Summarize(std::move(lengths_ns));
+}
+
+// Appends to `all`, which has the older's up to the moment, what follows of `newer`, and numbers
+// that as it goes on.
+void Continue(ProcessSteps& all, ProcessSteps& newer) {
+  const bool is_first = all.steps.empty();
+  const int64_t end_ns = is_first ? INT64_MIN : all.steps.back().end_ns;
+  const auto slack_ns = static_cast<int64_t>(newer.duration.median / 2);
+  const auto first = std::find_if(newer.steps.begin(), newer.steps.end(), [&](const Step& step) {
+    return is_first || step.start_ns >= end_ns - slack_ns;
+  });
+  int64_t shift = 0;
+  if (!is_first) {
+    shift = first == newer.steps.end() ? all.steps.back().number - newer.steps.back().number
+                                       : all.steps.back().number + 1 - first->number;
+  }
+  const bool is_warm = std::any_of(all.steps.begin(), all.steps.end(), IsSteady);
+  for (Step& step : newer.steps) {
+    step.number += shift;
+    // What begins a reading is no warm-up.
+    if (is_warm && step.kind == StepKind::kWarmUp) step.kind = StepKind::kSteady;
+  }
+  for (auto step = first; step != newer.steps.end(); ++step) {
+    all.steps.push_back(*step);
+    all.steps.back().start_ns = std::max(step->start_ns, end_ns);
+  }
+  CountSteady(newer);
+}
+
+}  // namespace
+
+ContinuedSteps ContinueSteps(const StepSet& older, StepSet newer, int64_t at_ns,
+                             const std::function<ProcessId(ProcessId)>& same) {
+  ContinuedSteps result{.all = older, .newer = std::move(newer)};
+  size_t continued = 0;
+  for (ProcessSteps& all : result.all.processes) {
+    std::erase_if(all.steps, [&](const Step& step) { return step.end_ns > at_ns; });
+    const auto at = std::find_if(result.newer.processes.begin(), result.newer.processes.end(),
+                                 [&](const ProcessSteps& process) {
+                                   return same(process.process) == all.process &&
+                                          process.source == all.source &&
+                                          process.marker == all.marker;
+                                 });
+    if (at != result.newer.processes.end()) {
+      Continue(all, *at);
+      ++continued;
+    }
+    if (!all.steps.empty()) CountSteady(all);
+  }
+  result.fits =
+      continued == result.all.processes.size() && continued == result.newer.processes.size();
+  std::erase_if(result.all.processes,
+                [](const ProcessSteps& process) { return process.steps.empty(); });
+  return result;
+}
+
+}  // namespace batchlight::timeline
