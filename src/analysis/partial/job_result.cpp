@@ -217,11 +217,13 @@ class Comparer {
     std::vector<std::span<const uint32_t>> steady;
     for (const Member& member : members_) steady.emplace_back(member.partial->steady);
     GroupSums groups(calls_, steady);
+    ExchangeSums exchanges(calls_);
     CollectiveSums sums;
     std::map<uint64_t, uint32_t> communicators;
     ReplayCalls(calls_, first_, [&](std::span<const CallOfRank> call) {
       lateness.Add(call);
       groups.Add(call);
+      exchanges.Add(call);
       const CallKind& kind = KindOf(call[0]);
       CollectiveSum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
       if (sum.total.calls == 0) {
@@ -234,6 +236,10 @@ class Comparer {
       AddCall(call, sum);
     });
     late_ = lateness.Take();
+    result_.exchanges = exchanges.Take();
+    for (ExchangeTotal& total : result_.exchanges) {
+      total.communicator = communicators[total.communicator];
+    }
     FillCollectives(sums);
     FillGrid(groups);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/partial/exchanges.h"
 #include "analysis/partial/job_grid.h"
 #include "analysis/partial/late_causes.h"
 #include "analysis/partial/rank_grid.h"
@@ -91,6 +92,7 @@ struct JobResult {
   std::vector<std::string> phases;           // names, in order of their kinds
   std::vector<RankTimes> ranks;              // by rank
   std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
+  std::vector<ExchangeTotal> exchanges;      // by falling bytes
   WaitsBy waits_by = WaitsBy::kNothing;
   bool knows_waits() const { return waits_by != WaitsBy::kNothing; }
   bool knows_calls() const { return waits_by == WaitsBy::kCollectives; }  // who came last to which

@@ -224,7 +224,8 @@ bool IsSame(const RankPartial& a, const RankPartial& b) {
          a.kernels[0].median_ns == b.kernels[0].median_ns && a.calls.kinds == b.calls.kinds &&
          a.pace.cpu_us == b.pace.cpu_us && a.pace.gpu_us == b.pace.gpu_us &&
          a.calls.kind == b.calls.kind && a.calls.kernel == b.calls.kernel &&
-         a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin;
+         a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin &&
+         a.calls.sent == b.calls.sent && a.calls.received == b.calls.received;
 }
 
 JobPart SamplePart() {
@@ -235,6 +236,8 @@ JobPart SamplePart() {
   part.losses = 12;
   part.ranks[0].calls = testing::Simulate({.ranks = 1}).calls[0];
   part.ranks[0].calls.exposed[3] = 1;
+  part.ranks[0].calls.sent.assign(part.ranks[0].calls.size(), 5);
+  part.ranks[0].calls.received.assign(part.ranks[0].calls.size(), uint64_t{1} << 40);
   part.ranks[0].pace = {std::vector<uint32_t>(30, 90'000), std::vector<uint32_t>(30, 70'000)};
   part.ranks.push_back(part.ranks[0]);
   return part;
@@ -263,7 +266,7 @@ TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);
   bytes[0] = 1;
-  bytes.resize(bytes.size() - 26);  // what was added at the end
+  bytes.resize(bytes.size() - 28);  // what was added at the end
   bytes.resize(bytes.size() - 2);   // two columns of nothing less, before calls of nothing
   EXPECT_TRUE(IsJobPart(bytes));
   const auto back = DecodeJobPart(bytes);

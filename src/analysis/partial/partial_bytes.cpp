@@ -1,5 +1,6 @@
 #include "analysis/partial/partial_bytes.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/numbers/packed_bytes.h"
@@ -184,6 +185,8 @@ void WriteEnd(const JobPart& part, Writer& out) {
     out.Real(condition.clock_mhz);
     out.Real(condition.held_by_power);
     out.Real(condition.held_by_heat);
+    out.Column(rank.calls.sent);
+    out.Column(rank.calls.received);
   }
 }
 
@@ -198,7 +201,15 @@ void ReadEnd(Reader& in, JobPart& part) {
       *figure = in.Real();
       if (!std::isfinite(*figure)) *figure = -1;
     }
+    in.Column(rank.calls.sent);
+    in.Column(rank.calls.received);
   }
+}
+
+bool HasWholeEnd(const RankPartial& rank) {
+  const RankCalls& calls = rank.calls;
+  return calls.sent.size() == calls.received.size() &&
+         (calls.sent.empty() || calls.sent.size() == calls.size());
 }
 
 }  // namespace
@@ -230,7 +241,9 @@ std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
     if (!in.ok() || !IsWhole(part.ranks.back(), ends)) return std::nullopt;
   }
   if (version >= kFirstWithEnd) ReadEnd(in, part);
-  if (!in.ok()) return std::nullopt;
+  if (!in.ok() || !std::all_of(part.ranks.begin(), part.ranks.end(), HasWholeEnd)) {
+    return std::nullopt;
+  }
   return part;
 }
 

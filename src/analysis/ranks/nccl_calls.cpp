@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "analysis/ranks/collective_names.h"
+#include "analysis/ranks/nccl_groups.h"
 
 namespace batchlight {
 namespace {
@@ -93,6 +94,18 @@ uint64_t BytesOf(const NcclCall& call, uint32_t ranks) {
   return *call.in_elements / parts * type->bytes;
 }
 
+// PyTorch's "all_to_allv": ranks give each other as much as there is.
+bool HasPartsThatDiffer(std::string_view pytorch_name) {
+  return pytorch_name == "all_to_allv" || pytorch_name == "alltoallv";
+}
+
+void SetPartsThatDiffer(NcclCall& call) {
+  const CollectiveType* type = CollectiveTypeOfPyTorch(call.pytorch_type);
+  if (type == nullptr) return;
+  call.sent_bytes = call.in_elements.value_or(0) * type->bytes;
+  call.received_bytes = call.out_elements.value_or(0) * type->bytes;
+}
+
 }  // namespace
 
 NcclCalls FindNcclCalls(const Store& store) {
@@ -100,13 +113,19 @@ NcclCalls FindNcclCalls(const Store& store) {
   const NvtxRangesTable& ranges = store.nvtx_ranges;
   const Payloads payloads(store);
   found.call_of_range.assign(ranges.size(), NcclCalls::kNone);
+  NcclGroups groups(found);
   for (size_t row = 0; row < ranges.size(); ++row) {
     const NvtxAttributesId attributes = ranges.attributes[row];
     const std::string_view message = store.Text(ranges.message[row]);
     if (!message.starts_with("nccl")) continue;
-    const ProcessId process = store.ProcessOf(ranges.thread[row]);
+    const ThreadId thread = ranges.thread[row];
+    if (message == "ncclGroupStart") groups.Begin(thread);
+    if (message == "ncclGroupEnd") groups.End(thread, static_cast<uint32_t>(row));
+    if (message.starts_with("ncclGroup")) continue;
+    const ProcessId process = store.ProcessOf(thread);
     NcclCall call{.range = static_cast<uint32_t>(row),
                   .process = process,
+                  .launch = static_cast<uint32_t>(row),
                   .pytorch_name = payloads.FindText(process, attributes, "Collective name")};
     if (ranges.domain[row].IsNone() && call.pytorch_name.empty()) continue;
     const auto field = [&](std::string_view name) {
@@ -124,9 +143,15 @@ NcclCalls FindNcclCalls(const Store& store) {
       call.in_elements = field("In msg nelems");
       call.out_elements = field("Out msg nelems");
     }
-    if (call.bytes == 0) call.bytes = BytesOf(call, communicator.ranks);
+    if (HasPartsThatDiffer(call.pytorch_name)) {
+      SetPartsThatDiffer(call);
+    } else if (call.bytes == 0) {
+      call.bytes = BytesOf(call, communicator.ranks);
+    }
     found.call_of_range[row] = static_cast<uint32_t>(found.calls.size());
     found.calls.push_back(call);
+    const std::optional<uint64_t> peer = field("Peer rank");
+    groups.Add(thread, peer ? static_cast<int32_t>(*peer) : -1);
   }
   return found;
 }

@@ -21,6 +21,10 @@ struct NcclCall {
   uint64_t communicator = 0;   // NCCL's id, the same on all of its ranks; 0 unknown
   std::string_view operation;  // "AllReduce"
   uint64_t bytes = 0;          // of one rank's message, 0 unknown
+  uint32_t launch = 0;         // row of nvtx_ranges in which its kernel is launched
+  // Of an AlltoAll whose parts differ: what the rank gives to all and gets from them.
+  uint64_t sent_bytes = 0;
+  uint64_t received_bytes = 0;
   // As PyTorch says it; "" and nothing where it is not known.
   std::string_view pytorch_name;  // "_allgather_base"
   std::string_view pytorch_type;  // "BFloat16"

@@ -14,7 +14,7 @@ class CallsOfThreads {
   CallsOfThreads(const Store& store, const NcclCalls& nccl) : ranges_(store.nvtx_ranges) {
     // Rows of nvtx_ranges are in order of thread and start, so the calls of a thread are by start.
     for (uint32_t call = 0; call < nccl.calls.size(); ++call) {
-      const uint32_t range = nccl.calls[call].range;
+      const uint32_t range = nccl.calls[call].launch;
       of_thread_[ranges_.thread[range]].push_back({.range = range, .call = call});
     }
   }

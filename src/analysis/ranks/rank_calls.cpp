@@ -98,7 +98,14 @@ class Collector {
       out.ends.Append(made.end_ns);
       out.kernel.push_back(TicksOf(made.kernel_ns));
       out.exposed.push_back(TicksOf(made.exposed_ns));
+      out.sent.push_back(call.sent_bytes);
+      out.received.push_back(call.received_bytes);
       made_ns.push_back(made.made_ns);
+    }
+    const auto is_none = [](uint64_t bytes) { return bytes == 0; };
+    if (std::all_of(out.sent.begin(), out.sent.end(), is_none) &&
+        std::all_of(out.received.begin(), out.received.end(), is_none)) {
+      out.sent = out.received = {};
     }
     const ProcessSteps* steps = steps_.Of(process);
     if (steps == nullptr) return;

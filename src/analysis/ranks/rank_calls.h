@@ -30,6 +30,10 @@ struct RankCalls {
   CallTimes ends;                 // of the kernels; empty: not kept
   std::vector<uint32_t> kernel;   // ticks, 0: unknown
   std::vector<uint32_t> exposed;  // of that: while nothing else was computed
+  // Bytes to and from all ranks, of AlltoAlls whose parts differ, else 0. Both empty: there are
+  // none.
+  std::vector<uint64_t> sent;
+  std::vector<uint64_t> received;
   // Calls of step i are [step_begin[i], step_begin[i + 1]); one more than there are steps, or
   // empty.
   std::vector<uint32_t> step_begin;

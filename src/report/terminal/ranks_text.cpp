@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/ranks/collectives.h"
+#include "report/terminal/ranks_exchanges.h"
 #include "report/terminal/ranks_maps.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
@@ -235,7 +236,7 @@ void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {
                            {.header = "bus GB/s", .least_width = 70}});
   for (size_t i = 0; i < std::min(rows, job.collectives.size()); ++i) {
     const CollectiveTotal& total = job.collectives[i];
-    table.Row({{total.operation + " " + BytesText(double(total.bytes))},
+    table.Row({{total.operation + (total.bytes > 0 ? " " + BytesText(double(total.bytes)) : "")},
                {std::to_string(total.communicator)},
                {CountText(total.ranks)},
                {CountText(total.calls)},
@@ -384,6 +385,7 @@ std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t
   WriteRankMaps(out, job);
   WriteAxes(out, job);
   WritePipeline(out, job);
+  WriteExchanges(out, job);
   WriteCollectives(out, job, rows);
   return out.text();
 }
@@ -454,6 +456,16 @@ std::string RanksAsJson(const JobResult& job) {
                              {"phases_ns", std::move(phases)}});
   }
   AddGridJson(job, json);
+  json["exchanges"] = ordered_json::array();
+  for (const ExchangeTotal& total : job.exchanges) {
+    json["exchanges"].push_back({{"communicator", total.communicator},
+                                 {"ranks", total.ranks},
+                                 {"calls", total.calls},
+                                 {"mean_bytes", total.mean_bytes},
+                                 {"imbalance", total.imbalance},
+                                 {"busiest_rank", job.ranks[total.busiest].rank},
+                                 {"busiest_times", total.busiest_times}});
+  }
   for (const CollectiveTotal& total : job.collectives) {
     json["collectives"].push_back({{"operation", CleanText(total.operation)},
                                    {"communicator", total.communicator},

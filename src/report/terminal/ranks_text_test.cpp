@@ -80,6 +80,24 @@ TEST(RanksText, SaysWhatElseDiffers) {
   EXPECT_EQ(json["collected_ns"], 24e6);
 }
 
+TEST(RanksText, SaysHowEvenlyExpertsAreLoaded) {
+  JobResult job = SmallJob();
+  EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "Exchanges"));
+  job.exchanges = {{.communicator = 3,
+                    .ranks = 4,
+                    .calls = 60,
+                    .mean_bytes = 8192,
+                    .imbalance = 2.5,
+                    .busiest = 2,
+                    .busiest_times = 2.25}};
+  const std::string text = RanksAsText(job, {.width = 400, .unicode = false}, 10);
+  EXPECT_TRUE(Has(text, "has 2.50 times the mean, Rank 2 (node1) in all 2.25 times")) << text;
+  EXPECT_TRUE(Has(text, "group 3")) << text;
+  EXPECT_EQ(nlohmann::json::parse(RanksAsJson(job))["exchanges"][0]["busiest_rank"], 2);
+  job.exchanges[0].imbalance = job.exchanges[0].busiest_times = 1.01;
+  EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "Balance")) << "they are even";
+}
+
 TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
   JobResult job = SmallJob();
   job.straggler.reset();

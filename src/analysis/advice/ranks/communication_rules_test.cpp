@@ -6,6 +6,7 @@
 
 #include "analysis/testing/findings.h"
 #include "analysis/testing/nccl_ranks.h"
+#include "analysis/testing/nccl_store.h"
 
 namespace batchlight {
 namespace {
@@ -71,6 +72,23 @@ TEST(CommunicationRules, ExpertsHaveNoLineToPaste) {
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->action.find("Experts"), std::string::npos) << found->action;
   EXPECT_TRUE(found->patch.empty());
+}
+
+// As PyTorch makes all_to_all: a Send and a Recv for each rank, in one kernel of that name.
+TEST(CommunicationRules, ExchangesOfTokensAreNoBubble) {
+  testing::NcclStore build;
+  const ThreadId thread = build.Rank(0, 77, 2);
+  for (int step = 0; step < 20; ++step) {
+    build.Compute(thread, 6 * kMs);
+    build.Group(thread, {{"Send", 77, 8, 0}, {"Recv", 77, 8, 0}, {"Send", 77, 8, 1}}, 4 * kMs);
+    build.Step(thread);
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  EXPECT_EQ(FindRule(findings, "pipeline-bubble"), nullptr);
+  const Finding* found = FindRule(findings, "exposed-communication");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->action.find("Experts"), std::string::npos) << found->action;
 }
 
 // Two ranks of steps of 10 ms that sum up alone on the GPU: rank 1 comes `late_ns` later, and then

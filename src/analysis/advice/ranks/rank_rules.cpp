@@ -9,6 +9,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/late/common_steps.h"
 #include "analysis/ranks/late/lateness.h"
 #include "analysis/ranks/late/rank_pace.h"
@@ -137,8 +138,20 @@ LateVerdict Judge(const RunMeasures& run, const CommonSteps& common, const SlowR
   return JudgeLateRank(slow, ranks);
 }
 
+// PyTorch makes all_to_all of a Send and a Recv for each rank: the kernel's name is a pipeline's
+// too.
+bool ExchangesTokens(const RunMeasures& run) {
+  int64_t sent_ns = 0, exchanged_ns = 0;
+  for (const CollectiveRow& row : run.distributed.collectives) {
+    if (IsBetweenTwo(row.operation)) sent_ns += row.times.kernel_ns;
+    if (row.operation == "AlltoAll") exchanged_ns += row.times.kernel_ns;
+  }
+  return exchanged_ns > sent_ns;
+}
+
 bool IsSendReceive(const RunMeasures& run, const KernelRow& kernel) {
-  return run.store->Text(kernel.short_name).find("SendRecv") != std::string_view::npos;
+  return !ExchangesTokens(run) &&
+         run.store->Text(kernel.short_name).find("SendRecv") != std::string_view::npos;
 }
 
 // Exposed communication of the main process by its parts, ns a step.
@@ -180,12 +193,14 @@ std::vector<Evidence> CommunicationKernels(const RunMeasures& run, bool sent) {
 enum class Summing { kByDdp, kByFsdp, kByExperts };
 
 // Whose collectives these are, longest first: FSDP gathers parameters and scatters gradients.
-Summing SummingOf(const std::vector<Evidence>& kernels) {
+Summing SummingOf(const RunMeasures& run, const std::vector<Evidence>& kernels) {
   const auto is = [&](std::string_view name) {
     return !kernels.empty() && kernels.front().name.find(name) != std::string::npos;
   };
   if (is("AllGather") || is("ReduceScatter")) return Summing::kByFsdp;
-  return is("AllToAll") || is("Alltoall") ? Summing::kByExperts : Summing::kByDdp;
+  const bool exchanges =
+      is("AllToAll") || is("Alltoall") || (is("SendRecv") && ExchangesTokens(run));
+  return exchanges ? Summing::kByExperts : Summing::kByDdp;
 }
 
 std::string HideAction(Summing summing) {
@@ -384,7 +399,7 @@ void ExposedCommunication(const RunMeasures& run, Findings* findings) {
   const Exposed exposed = ExposedOf(run);
   if (exposed.own_ns() < kExposedCommunication * gpu->window.mean) return;
   std::vector<Evidence> kernels = CommunicationKernels(run, false);
-  const Summing summing = SummingOf(kernels);
+  const Summing summing = SummingOf(run, kernels);
   findings->push_back(
       {.title = "Communication is not hidden behind computing",
        .seen = "NCCL runs alone for " + TimeOf(exposed.all_ns) + " of a step (" +
