@@ -408,6 +408,11 @@ class Served(unittest.TestCase):
         self.wait('return answered.length > 0')
         self.assertEqual(self.js('return answered.map(({from, to, processes}) => [from, to, processes.map(({first_step, last_step}) => [first_step, last_step])])'),
                          [[*place[:2], [[place[2], place[2]]] * 2]])
+        # So does the chart of step times.
+        self.assertEqual(self.browser.text('.step-head b'), 'Step times of rank 1')
+        self.js('document.querySelector(".step-strip").focus()')
+        self.browser.keys('Home')
+        self.assertEqual(self.js('const {steps} = batchlightTimeline.app.model.range; return [steps.process, steps.of]'), [1, 'rank 1'])
 
     def test_a_table_is_copied_as_it_is_sorted_and_filtered(self):
         self.view('--step', '3', self.train)

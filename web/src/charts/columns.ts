@@ -1,7 +1,6 @@
 // Geometry of the step chart, without the DOM: entries become columns of at least kMinWidth pixels,
 // and a scale is chosen in which ordinary steps fill the height.
 import {kSteady} from "../data";
-import type {Steps} from "../data";
 import {quantile} from "../sums";
 
 export interface ColumnBar {
@@ -14,8 +13,14 @@ export interface ColumnBar {
   has_outlier: boolean;
 }
 
-// What columns are made of.
-export type StepTimes = Pick<Steps, "duration_ns"|"duration_max_ns"|"phase_ns"|"kind"|"outlier">;
+// What columns are made of; by entry.
+export interface StepTimes {
+  duration_ns: ArrayLike<number>;
+  duration_max_ns: ArrayLike<number>;
+  phase_ns: readonly ArrayLike<number>[];
+  kind: ArrayLike<number>;
+  outlier: readonly number[];
+}
 
 const kMinWidth = 3;
 
@@ -23,13 +28,15 @@ export function columnsFor(steps: StepTimes, width: number, minWidth = kMinWidth
   const entries = steps.duration_ns.length;
   const perColumn = Math.max(1, Math.ceil((entries * minWidth) / Math.max(1, width)));
   const columns: ColumnBar[] = [];
+  const outliers = new Set(steps.outlier);
   for (let first = 0; first < entries; first += perColumn) {
-    columns.push(columnOf(steps, first, Math.min(entries, first + perColumn) - 1));
+    columns.push(columnOf(steps, outliers, first, Math.min(entries, first + perColumn) - 1));
   }
   return columns;
 }
 
-function columnOf(steps: StepTimes, first: number, last: number): ColumnBar {
+function columnOf(
+  steps: StepTimes, outliers: ReadonlySet<number>, first: number, last: number): ColumnBar {
   const size = last - first + 1;
   const column: ColumnBar = {
     first,
@@ -38,13 +45,14 @@ function columnOf(steps: StepTimes, first: number, last: number): ColumnBar {
     longest_ns: 0,
     phase_ns: steps.phase_ns.map(() => 0),
     kind: steps.kind[first],
-    has_outlier: steps.outlier.some((entry) => first <= entry && entry <= last),
+    has_outlier: false,
   };
   for (let entry = first; entry <= last; ++entry) {
     column.duration_ns += steps.duration_ns[entry] / size;
     column.longest_ns = Math.max(column.longest_ns, steps.duration_max_ns[entry]);
     steps.phase_ns.forEach((values, phase) => (column.phase_ns[phase] += values[entry] / size));
     if (steps.kind[entry] === kSteady) column.kind = kSteady;
+    if (outliers.has(entry)) column.has_outlier = true;
   }
   return column;
 }

@@ -7,6 +7,7 @@ import {tracksOfAll, wholeOfAll} from "./data/open_run";
 import {stepTitle} from "./data/steps";
 import type {Listeners} from "./data/open_run";
 import type {Connection} from "./data/connection";
+import type {StepsInfo} from "./data/protocol";
 import {whyGone} from "./data/connection";
 import {CallError} from "./data/source";
 import {Actions} from "./input/actions";
@@ -32,7 +33,7 @@ import {StepStrip} from "./stage/step_strip";
 import {Tooltip} from "./stage/tooltip";
 import {isPart} from "./state/held";
 import type {RunView} from "./state/model";
-import {headOf, lossesOf, placeOf, readingText} from "./state/places";
+import {headOf, lossesOf, placeOf, readingText, whoseSteps} from "./state/places";
 import type {Span} from "./state/viewport";
 import {framed, lengthOf} from "./state/viewport";
 import {Model} from "./state/model";
@@ -172,7 +173,7 @@ export class App {
         () => void this.actions.find.longestGap()),
       this.way("All", "Show the whole run (0)", () => this.motion.to(this.model.whole))));
     this.stage.element.prepend(...this.model.runs.map((run) => new StepStrip(this.model, run, {
-      go: (of, first, last, leaves) => this.goToSteps(of, first, last, leaves),
+      go: (...steps) => this.goToSteps(...steps),
     }).element));
     document.body.classList.add("timeline");
     document.body.replaceChildren(
@@ -260,15 +261,19 @@ export class App {
   }
 
   // By places; their time and, where a number means one step, the report's tables of them.
-  private goToSteps(run: RunView, first: number, last: number, leaves: boolean): void {
+  private goToSteps(
+    run: RunView, steps: StepsInfo, first: number, last: number, leaves: boolean): void {
+    const {model} = this;
     if (leaves) this.address.leave();
-    const {number, from, to} = run.info.steps[0];
-    const isNamed = run === this.model.first && number.indexOf(number[first]) === first &&
+    const {number, from, to} = steps;
+    const process = run.info.steps.indexOf(steps);
+    const isNamed = run === model.first && number.indexOf(number[first]) === first &&
       number.indexOf(number[last]) === last;
-    if (isNamed) return this.address.goToSteps(number[first], number[last]);
+    if (isNamed && process === 0) return this.address.goToSteps(number[first], number[last]);
     const span = {from: from[first] + run.offset, to: to[last] + run.offset};
-    this.motion.jump(framed(span, this.model.whole));
-    this.model.setRange(span);
+    this.motion.jump(framed(span, model.whole));
+    const named = {first: number[first], last: number[last], of: whoseSteps(model, run, steps)};
+    model.setRange(isNamed ? {...span, steps: {...named, process}} : span);
   }
 
   stepRange(): void {

@@ -15,17 +15,18 @@ export function phasesOf({palettes}: RunAnswer, {phases}: StepsInfo): ChartPhase
   return phases.names.map((name) => known.get(name) ?? {key: "other", label: "?", idle: false});
 }
 
+// In loops: a run may have a hundred thousand steps, and one that goes on is charted each second.
 export function timesOf({from, to, count: all, steady, outlier, phases}: StepsInfo): StepTimes {
-  const lengths = from.map((start, i) => to[i] - start);
-  const counted = new Set(steady);
-  return {
-    duration_ns: lengths,
-    duration_max_ns: lengths,
-    phase_ns: phases.us.map(
-      (us) => Array.from({length: all}, (_, i) => 1000 * us[Math.floor(i / phases.group)])),
-    kind: from.map((_, i) => counted.has(i) ? kSteady : kSteady + 1),
-    outlier,
-  };
+  const lengths = new Float64Array(all);
+  for (let i = 0; i < all; ++i) lengths[i] = to[i] - from[i];
+  const kind = new Uint8Array(all).fill(kSteady + 1);
+  for (const place of steady) kind[place] = kSteady;
+  const phase_ns = phases.us.map((us) => {
+    const own = new Float64Array(all);
+    for (let i = 0; i < all; ++i) own[i] = 1000 * us[Math.floor(i / phases.group)];
+    return own;
+  });
+  return {duration_ns: lengths, duration_max_ns: lengths, phase_ns, kind, outlier};
 }
 
 // "warm-up", "steady".

@@ -48,7 +48,7 @@ test("with more steps than pixels a column tells of its worst", () => {
 
 test("phases of several steps together are each step's", () => {
   const steps = stepsOf([10, 20, 30, 40], [], 2);
-  assert.deepEqual(timesOf(steps).phase_ns[1], [3.75e6, 3.75e6, 8.75e6, 8.75e6]);
+  assert.deepEqual(Array.from(timesOf(steps).phase_ns[1]), [3.75e6, 3.75e6, 8.75e6, 8.75e6]);
 });
 
 test("a step is told with its kind", () => {

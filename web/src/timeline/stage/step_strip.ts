@@ -10,7 +10,7 @@ import {seriesColor, seriesNumbers} from "../../palette";
 import type {StepsInfo} from "../data/protocol";
 import type {ChartPhase} from "../data/step_times";
 import {columnWords, longestIn, phasesOf, stepWords, timesOf} from "../data/step_times";
-import {firstEnding} from "../data/steps";
+import {firstEnding, stepsOf} from "../data/steps";
 import type {Model, RunView} from "../state/model";
 import {whoseSteps} from "../state/places";
 
@@ -27,7 +27,7 @@ const kOffPx = 10;  // of the words, from the strip
 
 export interface StripActions {
   // To steps by their places; `leaves`: the place before stays in the browser's history.
-  go(run: RunView, first: number, last: number, leaves: boolean): void;
+  go(run: RunView, steps: StepsInfo, first: number, last: number, leaves: boolean): void;
 }
 
 export class StepStrip {
@@ -38,6 +38,7 @@ export class StepStrip {
   private readonly tip = h("div", {class: "step-tip", hidden: true, "aria-hidden": "true"});
   private readonly canvas = svg("svg", {"aria-hidden": "true"});
   private readonly slider: HTMLElement;
+  private drawn?: StepsInfo;
   private columns: ColumnBar[] = [];
   private phases: ChartPhase[] = [];
   private colors: string[] = [];
@@ -57,15 +58,19 @@ export class StepStrip {
     this.element = h("div", {class: "step-times"}, this.head, this.slider, this.tip);
     this.listen();
     model.listen((change) => {
-      if (change === "run") this.draw();
+      if (change === "run" || (change === "selection" && this.steps !== this.drawn)) this.draw();
       if (change === "view" || change === "layout") this.markShown();
     });
     new ResizeObserver(() => this.resize()).observe(this.slider);
     this.draw();
   }
 
+  // Of the process of the selected event, else of the first.
   private get steps(): StepsInfo|undefined {
-    return this.run.info.steps[0];
+    const {run, model: {selected}} = this;
+    const track =
+      selected?.run === run && run.info.tracks.find(({id}) => id === selected.event.track);
+    return (track && stepsOf(run.info, track.group)) || run.info.steps[0];
   }
 
   private resize(): void {
@@ -80,6 +85,7 @@ export class StepStrip {
 
   private draw(): void {
     const {steps, run, width, height} = this;
+    this.drawn = steps;
     this.element.hidden = !steps || steps.count < 2;
     if (!steps || this.element.hidden) return;
     this.say(steps);
@@ -286,7 +292,7 @@ export class StepStrip {
     if (to[event.key] === undefined) return;
     event.preventDefault();
     this.at = Math.min(last, Math.max(0, to[event.key]));
-    this.actions.go(this.run, this.at, this.at, event.key === "Enter");
+    this.actions.go(this.run, steps, this.at, this.at, event.key === "Enter");
     this.sayPlace(steps);
     this.hover(this.columnOf(this.at), this.at);
   }
@@ -304,10 +310,10 @@ export class StepStrip {
     if (!steps) return;
     if (one === other) {
       this.at = longestIn(steps, columns[one]);
-      return this.actions.go(this.run, this.at, this.at, true);
+      return this.actions.go(this.run, steps, this.at, this.at, true);
     }
     const [first, last] = [Math.min(one, other), Math.max(one, other)];
-    this.actions.go(this.run, columns[first].first, columns[last].last, true);
+    this.actions.go(this.run, steps, columns[first].first, columns[last].last, true);
   }
 
   private hover(column: number, place?: number): void {
