@@ -37,6 +37,9 @@ dist.destroy_process_group()
 """ % STEPS
 
 
+TWO_RANKS = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+
+
 def launched(environment):
     """Without what a launcher around the tests may have set."""
     with open(os.path.join(SOURCE, "src", "format", "launchers.def")) as file:
@@ -194,6 +197,60 @@ class OneFileARank(InFolder):
         missing = run(BATCHLIGHT, "summary", self.part(0), self.part(7))
         self.assertEqual(missing.returncode, 3, missing.stderr)
         self.assertIn("r7.batchlight", missing.stderr)
+
+
+class FilesOfOthers(InFolder):
+    """Nsight Systems' and torch.profiler's form of a job of two ranks: what is kept of a recording is
+    worked out from them."""
+    def setUp(self):
+        super().setUp()
+        read("export", "-t", "chrome", "--per-rank", "-o", self.path("traces"), TWO_RANKS)
+        read("export", "-t", "sqlite", "-o", self.path("two.sqlite"), TWO_RANKS)
+
+    def test_they_say_the_same(self):
+        own = json.loads(read("ranks", "--json", TWO_RANKS).stdout)
+        for path in ("traces", "two.sqlite"):
+            found = json.loads(read("ranks", "--json", self.path(path)).stdout)
+            for mine, theirs in zip(own["ranks"], found["ranks"], strict=True):
+                for key in ("rank", "steps", "last_share"):
+                    self.assertEqual(mine[key], theirs[key], path)
+                for key in ("step_ns", "lost_ns", "cost_ns"):  # traces have microseconds
+                    self.assertAlmostEqual(mine[key] / 1e3, theirs[key] / 1e3, delta=2, msg=path)
+            for mine, theirs in zip(own["collectives"], found["collectives"], strict=True):
+                for key in ("operation", "message_bytes", "calls", "ranks"):
+                    self.assertEqual(mine[key], theirs[key], path)
+            self.assertEqual(own["waits_by"], found["waits_by"])
+
+
+class HostileNames(InFolder):
+    EVIL = "\x1b[2J<img src=x onerror=alert(1)>\x9b31m\u202e"
+
+    def test_they_harm_nobody(self):
+        with open(self.path("step.py"), "w") as file:
+            file.write("import batchlight, time\nfor _ in range(12):\n"
+                       "    with batchlight.annotate('step'):\n"
+                       "        with batchlight.annotate(%r):\n            time.sleep(0.005)\n" % self.EVIL)
+        environment = launched(self.environment)
+        environment["PYTHONPATH"] = os.path.join(
+            os.path.dirname(os.path.dirname(BATCHLIGHT)), "share", "batchlight", "python")
+        os.mkdir(self.path("job"))
+        for rank in range(2):
+            done = self.batchlight("profile", "-o", "job/r%d%s" % (rank, self.EVIL.replace("/", "")),
+                                   "--", sys.executable, "step.py",
+                                   env=dict(environment, RANK=str(rank), WORLD_SIZE="3"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        name = os.path.join(self.path("job"), sorted(os.listdir(self.path("job")))[0])
+        shutil.copy(name, name.replace("r0", "copy"))
+        done = read("ranks", "--html", self.path("page.html"), self.path("job"), env=dict(os.environ, COLUMNS="200"))
+        text = done.stdout + done.stderr
+        for said in (text, read("ranks", "--json", self.path("job")).stdout):
+            self.assertGreater(said.count("alert(1)"), 1, "no name is shown: this tests nothing")
+            for control in ("\x1b", "\x9b", "\u202e"):
+                self.assertNotIn(control, said)
+        with open(self.path("page.html")) as file:
+            page = file.read()
+        self.assertIn("alert(1)", page)
+        self.assertNotIn("<img", page)
 
 
 # Production traces of "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI

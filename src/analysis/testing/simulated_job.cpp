@@ -1,6 +1,7 @@
 #include "analysis/testing/simulated_job.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace batchlight::testing {
@@ -8,6 +9,17 @@ namespace {
 
 constexpr double kTransferNs = 50e3;
 constexpr uint64_t kMessageBytes = 25 << 20;
+constexpr double kCongestion = 10;
+
+// What the slowest link of the ring takes, for all ranks alike.
+double TransferNs(const SimulatedJob& job, std::mt19937_64& random) {
+  double times = 1;
+  if (job.links > 0) times += job.links * std::abs(std::normal_distribution<double>()(random));
+  if (job.congested > 0 && std::uniform_real_distribution<double>()(random) < job.congested) {
+    times *= kCongestion;
+  }
+  return kTransferNs * times;
+}
 
 }  // namespace
 
@@ -42,7 +54,8 @@ SimulatedRanks Simulate(const SimulatedJob& job) {
         if (slow) factor *= 1 + job.slower;
         arrival[rank] = now_ns + segment_ns * factor;
       }
-      const double end_ns = *std::max_element(arrival.begin(), arrival.end()) + kTransferNs;
+      const double end_ns =
+          *std::max_element(arrival.begin(), arrival.end()) + TransferNs(job, random);
       for (size_t rank = 0; rank < job.ranks; ++rank) {
         RankCalls& calls = found.calls[rank];
         if (call == 0) calls.step_begin.push_back(static_cast<uint32_t>(calls.size()));

@@ -1,6 +1,6 @@
 // The collectives of a job that never ran: ranks compute, meet in an AllReduce, and the call ends
-// for all when the last has come. Every rank has its own noise and a speed a little its own, every
-// host its own clock.
+// for all when the last has come and the links have carried it. Every rank has its own noise and a
+// speed a little its own, every host its own clock.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ struct SimulatedJob {
   double clock_off_ns = 0;    // of hosts, standard deviation
   double clock_drift = 0;     // of hosts, standard deviation
   double end_noise_ns = 300;  // of the end of a call on a rank
+  double links = 0;           // of how long the transfer of a call takes, standard deviation
+  double congested = 0;       // part of the calls whose transfer takes ten times as long
   uint64_t seed = 1;
 };
 
