@@ -106,7 +106,7 @@ class Kernels(InFolder):
     def test_the_roofline_of_kernels_and_what_it_means(self):
         chip = {"gpu__time_duration.sum": 90_000, "sm__cycles_elapsed.avg.per_second": 1.7e9,
                 "sm__inst_executed_pipe_fma.sum.peak_sustained": 528,
-                "sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained": 540_672}
+                "sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained": 540_672}
 
         def counting(operations, instructions, read):
             numbers = {**chip, "sm__ops_path_tensor_src_bf16_dst_fp32.sum": operations, "dram__bytes_write.sum": 2e7,

@@ -162,7 +162,7 @@ Launch Counted(double tensor, double fma, double dram, std::string_view name = "
           100'000,
           {{"sm__cycles_elapsed.avg.per_second", 1e9},
            {"dram__cycles_elapsed.avg.per_second", 1e9},
-           {"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", 1000},
+           {"sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained", 1000},
            {"sm__inst_executed_pipe_fma.sum.peak_sustained", 10},
            {"dram__bytes_read.sum.peak_sustained", 2},
            {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", tensor},

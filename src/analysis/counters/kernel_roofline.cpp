@@ -20,9 +20,18 @@ struct WorkType {
 };
 
 constexpr WorkType kOtherTypes[] = {
-    {{"sm__ops_path_tensor_op_igmma_src_int8.sum", "i8", "Tensor int8"}},
-    {{"sm__inst_executed_pipe_fma.sum", "f32", "fp32"}, kOfWarpInstruction, false, true},
-    {{"sm__inst_executed_pipe_fp64.sum", "f64", "fp64"}, kOfWarpInstruction, false, true}};
+    {{"sm__ops_path_tensor_op_igmma_src_int8.sum",
+      "i8",
+      "Tensor int8",
+      {"sm__ops_path_tensor_op_igmma_src_int8_sparsity_off.sum"}}},
+    {{"sm__inst_executed_pipe_fma.sum", "f32", "fp32", {"sm__inst_executed_pipe_fma.sum"}},
+     kOfWarpInstruction,
+     false,
+     true},
+    {{"sm__inst_executed_pipe_fp64.sum", "f64", "fp64", {"sm__inst_executed_pipe_fp64.sum"}},
+     kOfWarpInstruction,
+     false,
+     true}};
 
 struct LevelMetric {
   MemoryRoof level;
@@ -63,8 +72,11 @@ void TakeType(const CounterLookup& counter, double time_ns, const GpuPeaks& data
   roofline.metric = type.of.metric;
   roofline.at_most = type.at_most;
   roofline.per_s = operations / time_ns * 1e9;
-  roofline.peak_per_s = PeakOf(counter, type.of.metric, kSmClock, type.operations);
-  if (roofline.peak_per_s) return;
+  for (const std::string_view dense : type.of.dense) {
+    if (dense.empty()) break;
+    roofline.peak_per_s = PeakOf(counter, dense, kSmClock, type.operations);
+    if (roofline.peak_per_s) return;
+  }
   roofline.peak_per_s = Positive(PeakTflops(data_sheet, type.of.dtype, type.tensor_cores) * 1e12);
 }
 

@@ -2,7 +2,9 @@
 // operations and bytes, and what the hardware could do with these at the clocks of the measurement.
 // The formulas are those of Nsight Compute's sections SpeedOfLight_*RooflineChart.
 //
-//   peak of a type   = its .sum.peak_sustained x SM clock; without that the data sheet's
+//   peak of a type   = .sum.peak_sustained of its dense operations (operation_metrics.h) x SM
+//   clock;
+//                      without that the data sheet's
 //   DRAM             = bytes read and written; peak: a cycle's bytes x DRAM clock
 //   L2               = lts__lts2xbar_cycles_active x 32; peak likewise x L2 clock
 //   L1               = l1tex__lsu_writeback_active_mem_lgds x 128; peak likewise x SM clock

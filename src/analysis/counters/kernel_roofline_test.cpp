@@ -34,7 +34,7 @@ Counters Chip() {
   return {{"sm__cycles_elapsed.avg.per_second", 1e9},
           {"dram__cycles_elapsed.avg.per_second", 1e9},
           {"lts__cycles_elapsed.avg.per_second", 1e9},
-          {"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", 1000},
+          {"sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained", 1000},
           {"sm__inst_executed_pipe_fma.sum.peak_sustained", 10},
           {"dram__bytes_read.sum.peak_sustained", 2},
           {"lts__lts2xbar_cycles_active.sum.peak_sustained", 1},
@@ -101,17 +101,30 @@ TEST(KernelRoofline, ACopyHasNoOperationsButABandwidth) {
 }
 
 TEST(KernelRoofline, WhatTheChipDoesNotSayIsOfTheDataSheet) {
-  const Counters counters = {{"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 1e9},
-                             {"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", NAN},
-                             {"sm__cycles_elapsed.avg.per_second", 1e9},
-                             {"dram__bytes_read.sum", 1e6},
-                             {"dram__bytes_write.sum", 0}};
+  const Counters counters = {
+      {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 1e9},
+      {"sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained", NAN},
+      {"sm__cycles_elapsed.avg.per_second", 1e9},
+      {"dram__bytes_read.sum", 1e6},
+      {"dram__bytes_write.sum", 0}};
   const KernelRoofline product = Of(counters, 1e5);
   EXPECT_DOUBLE_EQ(*product.peak_per_s, 989.4e12);
   EXPECT_DOUBLE_EQ(*product.Level(MemoryRoof::kDram).peak_per_s, 4800e9);
   const KernelRoofline unknown = Of(counters, 1e5, GpuPeaks());
   EXPECT_FALSE(unknown.share);
   EXPECT_EQ(unknown.roof, "");
+}
+
+// As an H200 says them: what its cores reach with every second number left out is no roof.
+TEST(KernelRoofline, ThePeakIsThatOfDenseMatrices) {
+  Counters counters = Chip();
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32.sum"] = 8e7;
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained"] = 2000;
+  EXPECT_DOUBLE_EQ(*Of(counters, kTimeNs).peak_per_s, 1e12);
+  counters.erase("sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained");
+  EXPECT_DOUBLE_EQ(*Of(counters, kTimeNs).peak_per_s, 989.4e12) << "the data sheet's";
+  counters["sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained"] = 500;
+  EXPECT_DOUBLE_EQ(*Of(counters, kTimeNs).peak_per_s, 500e9) << "of an A100";
 }
 
 TEST(KernelRoofline, WithoutCountedOperationsThereIsNone) {

@@ -51,8 +51,8 @@ constexpr Case kWholeStep = {"", 6'000'000, kBf16, 1.3e12, 7.5e9, 1.6e10, 5e10};
 constexpr std::pair<std::string_view, double> kOfChip[] = {
     {"dram__cycles_elapsed.avg.per_second", 3.2e9},
     {"lts__cycles_elapsed.avg.per_second", 1.7e9},
-    {"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained", 540'672},
-    {"sm__ops_path_tensor_src_tf32_dst_fp32.sum.peak_sustained", 270'336},
+    {"sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained", 540'672},
+    {"sm__ops_path_tensor_op_hgmma_src_tf32_dst_fp32_sparsity_off.sum.peak_sustained", 270'336},
     {"sm__inst_executed_pipe_fma.sum.peak_sustained", 528},
     {"dram__bytes_read.sum.peak_sustained", 1'500},
     {"lts__lts2xbar_cycles_active.sum.peak_sustained", 160},
