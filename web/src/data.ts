@@ -140,7 +140,9 @@ export interface Steps {
   outlier: number[];  // entries with an unusually long step
   outlier_phases:
     [number, number][][];  // of each, if group = 1: phases that were longer, and by how many ns
-  phase_ns: number[][];    // [phase][entry], adds up to duration_ns
+  // of each, if group = 1, on the CPU: the stage that the better half of it is, with its ns
+  outlier_stage: ([string, number]|null)[];
+  phase_ns: number[][];  // [phase][entry], adds up to duration_ns
   summary: StepSummary;
   rules: LengthRules;              // the numbers of the summary over other steps
   fewest_for_percentiles: number;  // of fewer steps they are not shown

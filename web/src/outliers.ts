@@ -13,6 +13,8 @@ export interface Outlier {
   step: number;   // its number
   ns: number;
   above_ns: number;  // the median
+  // What the better half of it is, where that is not the loop's own stage; all of its ns in it.
+  stage: Excess|null;
   phases: Excess[];
   calls: Excess[];
 }
@@ -29,6 +31,7 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
   return steps.outlier.map((entry, i) => {
     const ns = steps.duration_max_ns[entry];
     const phases = steps.outlier_phases[i] ?? [];
+    const stage = steps.outlier_stage[i];
     const above_ns = ns - steps.summary.median_ns;
     const calls =
       steps.group === 1 && tree ? longerCalls(tree, timesOf(tree, rank), page.strings, entry) : [];
@@ -37,6 +40,7 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
       step: steps.number[entry],
       ns,
       above_ns,
+      stage: stage ? {name: stage[0], ns: stage[1]} : null,
       phases:
         phases.map(([phase, longer_ns]) => ({name: steps.phases[phase].label, ns: longer_ns})),
       calls: largest(calls.filter((call) => call.ns * 5 >= above_ns)).slice(0, 3),

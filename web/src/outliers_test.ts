@@ -49,3 +49,9 @@ test("means over ranks do not explain the step of one", () => {
   const page = {...kPage, tree: {...kTree, ranks: undefined}};
   assert.deepEqual(findOutliers(page, kTracks[1])[0].calls, []);
 });
+
+test("the stage that a long step is told in is named with it", () => {
+  const track = {...kTracks[1], outlier_stage: [["between epochs", 80]] as [string, number][]};
+  assert.deepEqual(findOutliers(kPage, track)[0].stage, {name: "between epochs", ns: 80});
+  assert.equal(findOutliers(kPage, kTracks[1])[0].stage, null);
+});

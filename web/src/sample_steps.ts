@@ -19,6 +19,7 @@ export function sampleSteps(durations: number[], kinds: number[]): Steps {
     kind: durations.map((_, i) => kinds[i] ?? 0),
     outlier: [],
     outlier_phases: [],
+    outlier_stage: [],
     rules: {
       median_ns: {kind: "quantile", of: "ns", percent: 50},
       p5_ns: {kind: "quantile", of: "ns", percent: 5},

@@ -332,6 +332,23 @@ std::optional<MeanStages> MeanOf(const RunStages& stages) {
   return mean;
 }
 
+std::optional<StageInStep> MostOf(const RunStages& stages, ProcessId process, const Step& step) {
+  std::array<int64_t, kStageKinds> inside = {};
+  for (const ProcessStages& life : stages.processes) {
+    if (life.process != process) continue;
+    for (const StageSpan& stage : life.spans) {
+      const int64_t start_ns = std::max(stage.start_ns, step.start_ns);
+      const int64_t end_ns = std::min(stage.end_ns, step.end_ns);
+      if (end_ns > start_ns) inside[static_cast<size_t>(stage.kind)] += end_ns - start_ns;
+    }
+  }
+  inside[static_cast<size_t>(StageKind::kTraining)] = 0;
+  inside[static_cast<size_t>(StageKind::kInference)] = 0;
+  const auto most = std::max_element(inside.begin(), inside.end());
+  if (*most == 0 || 2 * *most < step.duration_ns()) return std::nullopt;
+  return StageInStep{static_cast<StageKind>(most - inside.begin()), *most};
+}
+
 RunStages FindStages(const StepInputs& inputs, const StepSet& steps) {
   RunStages run;
   for (const ProcessSteps& process : steps.processes) {

@@ -91,6 +91,14 @@ struct MeanStages {
 };
 std::optional<MeanStages> MeanOf(const RunStages& stages);  // nothing: fewer than two processes
 
+// What more than half of a step is where that is not the loop's own stage: an iteration that begins
+// with what is told as "between epochs".
+struct StageInStep {
+  StageKind kind = StageKind::kOther;
+  int64_t ns = 0;
+};
+std::optional<StageInStep> MostOf(const RunStages& stages, ProcessId process, const Step& step);
+
 RunStages FindStages(const StepInputs& inputs, const StepSet& steps);
 
 }  // namespace batchlight

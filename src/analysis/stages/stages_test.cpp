@@ -393,6 +393,24 @@ TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {
   EXPECT_FALSE(ms.contains("between steps"));
 }
 
+TEST_F(StagesTest, AStepThatIsMostlyAnotherStageSaysWhich) {
+  ThreeEpochs(true);
+  const ProcessId process = run_.processes[0].process;
+  const TimeSpan between = SpansOf(run_.processes[0].spans, StageKind::kBetweenEpochs).at(0);
+  const auto most = [&](int64_t start_ns, int64_t end_ns) {
+    batchlight::Step step;
+    step.start_ns = start_ns;
+    step.end_ns = end_ns;
+    return MostOf(run_, process, step);
+  };
+  const auto longer = most(between.start_ns - 100 * kMs, between.end_ns + 100 * kMs);
+  ASSERT_TRUE(longer.has_value());
+  EXPECT_EQ(longer->kind, StageKind::kBetweenEpochs);
+  EXPECT_EQ(longer->ns, between.end_ns - between.start_ns);
+  EXPECT_FALSE(most(between.start_ns - 300 * kMs, between.end_ns + 300 * kMs).has_value());
+  EXPECT_FALSE(most(between.start_ns - 100 * kMs, between.start_ns).has_value());
+}
+
 // Where it is known when an epoch begins, a long sleep in the middle of one is a slow iteration,
 // and what lies beside a validation there is between steps.
 TEST_F(StagesTest, InTheMiddleOfAnEpochNothingIsBetweenTwo) {

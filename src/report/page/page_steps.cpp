@@ -10,6 +10,7 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/breakdown/track_device.h"
 #include "analysis/result/sum_rule.h"
+#include "analysis/stages/stages.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_events.h"
 #include "report/text/number_text.h"
@@ -106,7 +107,7 @@ size_t FewestForPercentiles() {
 json EmptyTrack(const std::string& name, const Sample& length, size_t steps, size_t group) {
   json track = {{"track", name}, {"group", group}, {"count", steps}};
   for (const char* list : {"facts", "phases", "number", "start_ns", "duration_max_ns", "kind",
-                           "outlier", "outlier_phases", "phase_ns"}) {
+                           "outlier", "outlier_phases", "outlier_stage", "phase_ns"}) {
     track[list] = json::array();
   }
   track["fewest_for_percentiles"] = FewestForPercentiles();
@@ -145,11 +146,24 @@ void AddOutlierPhases(json& track, const Explain& explain) {
   }
 }
 
-json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_t group) {
+// For each of the same entries what stage of the run the better half of it is, which is told there
+// already: [name, ns], or null.
+void AddOutlierStages(json& track, const RunStages& stages, const ProcessSteps& process) {
+  if (track["group"] != 1) return;
+  for (const json& entry : track["outlier"]) {
+    const auto most = MostOf(stages, process.process, process.steps[entry.get<size_t>()]);
+    track["outlier_stage"].push_back(most ? json::array({StageKindName(most->kind), most->ns})
+                                          : json());
+  }
+}
+
+json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, const RunStages& stages,
+              size_t group) {
   const std::vector<Step>& steps = process.steps;
   json track = EmptyTrack("CPU", process.duration, steps.size(), group);
   track["between_ns"] = std::max<int64_t>(0, process.between_ns);
   AddEntries(track, steps, group);
+  AddOutlierStages(track, stages, process);
   track["duration_ns"] =
       GroupMeans(steps.size(), group, [&](size_t i) { return steps[i].duration_ns(); });
   if (breakdown == nullptr) return track;
@@ -281,7 +295,7 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, Ev
   const bool has_phases = index < overview.breakdowns.size();
   const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
   const size_t group = (process.steps.size() + most_steps - 1) / most_steps;
-  json tracks = json::array({CpuTrack(process, breakdown, group)});
+  json tracks = json::array({CpuTrack(process, breakdown, overview.stages, group)});
   if (breakdown != nullptr) events.Add(tracks[0], process, kCpuTrack, PhaseRows(*breakdown));
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     if (gpu.process == process.process && gpu.steps.size() == process.steps.size()) {

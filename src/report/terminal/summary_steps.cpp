@@ -92,26 +92,12 @@ std::string SetApart(const ProcessSteps& process) {
   return text;
 }
 
-// ", 155 ms of it are the stage \"between steps\" above": where an iteration begins with what is
-// told there; "": it is of the loop's own stage for the most part.
-std::string StageInStep(const RunOverview& overview, const ProcessSteps& process,
-                        const Step& step) {
-  std::map<StageKind, int64_t> inside;
-  for (const ProcessStages& life : overview.stages.processes) {
-    if (life.process != process.process) continue;
-    for (const StageSpan& stage : life.spans) {
-      const int64_t start_ns = std::max(stage.start_ns, step.start_ns);
-      const int64_t end_ns = std::min(stage.end_ns, step.end_ns);
-      if (end_ns > start_ns) inside[stage.kind] += end_ns - start_ns;
-    }
-  }
-  inside.erase(StageKind::kTraining);
-  inside.erase(StageKind::kInference);
-  const auto most = std::max_element(inside.begin(), inside.end(),
-                                     [](auto& a, auto& b) { return a.second < b.second; });
-  if (most == inside.end() || 2 * most->second < step.duration_ns()) return "";
-  return ", " + TimeText(double(most->second)) + " of it are the stage \"" +
-         std::string(StageKindName(most->first)) + "\" above";
+// ", 155 ms of it are the stage \"between steps\" above"; "": it is of the loop's own stage.
+std::string StageText(const RunOverview& overview, const ProcessSteps& process, const Step& step) {
+  const auto most = MostOf(overview.stages, process.process, step);
+  if (!most) return "";
+  return ", " + TimeText(double(most->ns)) + " of it are the stage \"" +
+         std::string(StageKindName(most->kind)) + "\" above";
 }
 
 // ", other +13.3 µs"
@@ -146,7 +132,7 @@ void WriteOutliers(SummaryText& out, const RunOverview& overview, const ProcessS
     const Step& step = process.steps[rows[i]];
     const std::string text =
         "step " + std::to_string(step.number) + " took " + TimeText(double(step.duration_ns()));
-    const std::string stage = StageInStep(overview, process, step);
+    const std::string stage = StageText(overview, process, step);
     out.Put("    ").Wrapped(text + (stage.empty() ? ExcessText(breakdown, rows[i]) : stage), 4);
   }
 }

@@ -35,7 +35,10 @@ function item(
   const button = h("button", {type: "button", class: "quiet"}, `Step ${outlier.step}`);
   button.addEventListener("click", () => select({first: outlier.entry, last: outlier.entry}));
   const calls = outlier.calls.length > 0 ? `; most of it in ${words(outlier.calls)}` : "";
-  const why = outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.` : ".";
+  const {stage} = outlier;
+  const why = stage ? `; ${time(stage.ns)} of it are the stage "${stage.name}" of the run.`
+    : outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.`
+                                : ".";
   return h("li", {}, button, timelineLink(page, {step: outlier.step}, `step ${outlier.step}`),
     ` took ${time(outlier.ns)}${where}, ${time(outlier.above_ns)} above the median${why}`);
 }
