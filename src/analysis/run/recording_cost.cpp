@@ -207,7 +207,9 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
                    [](const RecordedKind& a, const RecordedKind& b) {
                      return a.per_step * a.ns_each > b.per_step * b.ns_each;
                    });
-  cost.high_ns = std::min(cost.high_ns, kMostOfStep * cost.step_ns);
+  // Of the mean, as the counts are: the median of a CPU that runs ahead is that of launches alone.
+  cost.high_ns =
+      std::min(cost.high_ns, kMostOfStep * std::max(cost.step_ns, process.duration.mean));
   if (gpu_work + graphs > 0) {
     const double idle_ns = GpuIdleTime(store, process).PerStepNs();
     cost.high_ns = std::min(cost.high_ns, idle_ns + gpu_work * kOnGpuNs + graphs * kGraphNs);
@@ -268,6 +270,12 @@ void Measure(const Store& store, const ProcessSteps& process, RecordingCost& cos
 }
 
 }  // namespace
+
+void OfGpu(RecordingCost& cost, double pace_ns) {
+  if (cost.measured || pace_ns <= cost.step_ns) return;
+  cost.step_ns = pace_ns;
+  cost.plain_step_ns = std::max(1.0, pace_ns - cost.high_ns);
+}
 
 RecordingCost FindRecordingCost(const Store& store, const StepSet& steps) {
   RecordingCost cost;

@@ -39,7 +39,8 @@ struct RecordingCost {
   std::vector<RecordedKind> kinds;  // those that were recorded, by falling share
   double low_ns = 0;                // estimated, of a step with detail
   double high_ns = 0;
-  double step_ns = 0;  // median of the steps with detail
+  // Median of the steps with detail; where the CPU runs ahead what the GPU takes (OfGpu).
+  double step_ns = 0;
 
   std::optional<LongerBy> measured;  // a step with detail than one that is not recorded
   double kept_ns = 0;                // of that, estimated: steps without detail have it too
@@ -60,6 +61,9 @@ struct RecordingCost {
            all;
   }
 };
+
+// Where the CPU runs ahead of the GPU: a step takes `pace_ns`, and an estimate is a share of that.
+void OfGpu(RecordingCost& cost, double pace_ns);
 
 // Not known of recordings by other tools.
 RecordingCost FindRecordingCost(const Store& store, const StepSet& steps);

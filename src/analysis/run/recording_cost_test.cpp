@@ -189,6 +189,33 @@ Store WithPlainSteps(int64_t count, bool kernels = false) {
 }
 
 // A loop that stops for longer than a step in half of them: the comparison could say anything.
+// Launches of graphs take the CPU 0.2 ms a step, and each 24th step waits for all of them.
+TEST(RecordingCost, OfACpuThatRunsAheadIsOfWhatTheGpuTakes) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  int64_t at = 0;
+  for (int64_t step = 0; step < 48; ++step) {
+    const int64_t length = step % 24 == 23 ? 240'000'000 : 200'000;
+    build.Range(main, "step", at, at + length - 1000);
+    for (int64_t i = 0; i < 15; ++i) {
+      build.Operator(main, "aten::mm", at + 1000 + i * 1000, at + 1500 + i * 1000);
+    }
+    at += length;
+  }
+  build.Property("cost.range_ns", "2000");
+  build.Property("cost.operator_ns", "20000");
+  const Store store = build.Build();
+  RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  EXPECT_GT(cost.high_ns, 1'000'000) << "five times 15 operators, and no part of 0.2 ms";
+  const double high_ns = cost.high_ns;
+  OfGpu(cost, 11'000'000);
+  EXPECT_DOUBLE_EQ(cost.high_ns, high_ns);
+  EXPECT_DOUBLE_EQ(cost.step_ns, 11'000'000);
+  EXPECT_DOUBLE_EQ(cost.Share(high_ns), high_ns / (11'000'000 - high_ns));
+  OfGpu(cost, 100'000);
+  EXPECT_DOUBLE_EQ(cost.step_ns, 11'000'000) << "the CPU is the limit";
+}
+
 TEST(RecordingCost, IsNotMeasuredOnStepsThatSayNothing) {
   testing::StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analysis/breakdown/breakdown_of_steps.h"
+#include "analysis/run/step_rate.h"
 #include "analysis/steps/step_bins.h"
 #include "analysis/steps/step_window.h"
 #include "base/thread_pool.h"
@@ -125,6 +126,10 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
   const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
   // Tables show other columns where a GPU worked.
   if (!is_wanted(Part::kGpu)) run.gpu.work_ns = run.work.total_ns;
+  if (is_wanted(Part::kRecordingCost)) {
+    const StepRate rate = RateOfSteps(run, 0);
+    if (rate.of_gpu) OfGpu(run.recording_cost, rate.period_ns);
+  }
   if (!is_wanted(Part::kDistributed)) return;
   const std::vector<uint32_t> bins =
       is_wanted(Part::kTree) ? BinStarts(run.tree.bins) : std::vector<uint32_t>();
