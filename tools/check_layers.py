@@ -86,7 +86,7 @@ SUB_LAYERS = {
         'gpu': ('lines', 'cpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'breakdown': ('lines', 'gpu', 'cpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('lines', 'owners', 'steps', 'cuda', 'numbers'),
-        'counters': ('roofline', 'owners', 'steps', 'cuda', 'numbers'),
+        'counters': ('roofline', 'gpu', 'lines', 'owners', 'steps', 'phases', 'cuda', 'stalls', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),
         'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'desync': ('ranks',),

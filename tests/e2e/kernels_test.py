@@ -49,6 +49,9 @@ class Recorded(InFolder):
         add, total = of("OnSelf_add", memory), of("reduce_kernel", memory)
         for kernel, column in ((add, "DRAM Read (B)"), (add, "DRAM Written (B)"), (total, "DRAM Read (B)")):
             self.assertAlmostEqual(float(kernel[column]) / size, 1, delta=0.03, msg=column)
+        for row, (op, inputs) in ((add, ("aten::add", "f32[67108864]")), (total, ("aten::sum", "f32[67108864]"))):
+            self.assertEqual(row["Operator"], op)
+            self.assertIn(inputs, row["Inputs"])
         # A product of 4096 x 4096 in bf16 within 10 % of what Tensor Cores can.
         self.assertGreater(float(of("nvjet", limits)["Tensor (%)"]), 85)
         stalls = rows("stalls")
@@ -129,6 +132,12 @@ class Kernels(InFolder):
         self.assertIn("does 0.16 operations for a byte of DRAM and would need 12 to come to the peak of fp32; moves 93 %",
                       done.stdout)
         self.assertIn("of the bytes that DRAM can: fuse it with the kernels before and after it", done.stdout)
+
+    def test_what_warps_wait_for(self):
+        stalled = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+        self.kernels("--set", "warp", FAKE_COUNTERS_VALUES=f"{stalled % 'long_scoreboard'}=9.26,{stalled % 'barrier'}=1.5")
+        waits = self.rows("--table", "scheduler")[0]["Waits"]
+        self.assertRegex(waits, r"^Wait: memory 9\.3, .*barrier 1\.5")
 
     def test_launches_by_themselves_and_a_choice_of_them(self):
         self.kernels("--set", "essentials")

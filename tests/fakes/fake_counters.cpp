@@ -50,7 +50,9 @@ const char* const kBases[] = {"gpu__time_duration",
                               "sm__ops_path_tensor_src_bf16_dst_fp32",
                               "dram__throughput",
                               "l1tex__data_pipe_lsu_wavefronts",
-                              "sm__inst_executed_pipe_fma"};
+                              "sm__inst_executed_pipe_fma",
+                              "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active",
+                              "smsp__average_warps_issue_stalled_barrier_per_issue_active"};
 constexpr size_t kBaseCount = sizeof kBases / sizeof *kBases;
 
 // Which base a metric rolls up, from 1; 0: none.

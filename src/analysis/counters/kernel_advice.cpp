@@ -72,18 +72,23 @@ std::string ComputeAdvice(const KernelFigures& kernel) {
   return "instructions limit it, not memory: " + std::string(kFewerInstructions);
 }
 
+// Where its source says so.
+std::string AtLine(const KernelFigures& kernel) {
+  return kernel.memory_line.empty() ? "" : " (most wait at " + kernel.memory_line + ")";
+}
+
 std::string MemoryAdvice(const KernelFigures& kernel) {
   const double sectors =
       std::max(kernel.sectors_per_load.value_or(0), kernel.sectors_per_store.value_or(0));
   if (kernel.memory_limit != GpuLimit::kDram && sectors >= kManySectors) {
     return Tenths(sectors) +
            " sectors a request instead of 4: threads side by side read addresses "
-           "that are not; a contiguous layout would move less";
+           "that are not" +
+           AtLine(kernel) + "; a contiguous layout would move less";
   }
   if (kernel.memory_limit == GpuLimit::kL1 && kernel.bank_conflicts.value_or(0) >= kManyConflicts) {
-    return Share(*kernel.bank_conflicts) +
-           " of its accesses to shared memory wait for a bank: pad or "
-           "swizzle the tile";
+    return Share(*kernel.bank_conflicts) + " of its accesses to shared memory wait for a bank" +
+           AtLine(kernel) + ": pad or swizzle the tile";
   }
   if (kernel.memory_limit == GpuLimit::kDram) {
     return "moves bytes as fast as memory can: " + std::string(kFewerBytes);

@@ -6,6 +6,9 @@
 
 #include "analysis/counters/metrics.h"
 #include "analysis/counters/operation_metrics.h"
+#include "analysis/lines/line_parts.h"
+#include "analysis/lines/source_place.h"
+#include "analysis/lines/stack_lines.h"
 
 namespace batchlight {
 namespace {
@@ -131,10 +134,28 @@ void FindStalls(const Sums& sums, KernelFigures& kernel) {
 // What launches are put together by.
 using GroupKey = std::tuple<ProcessId, uint32_t, bool, uint32_t, uint32_t, uint32_t, uint32_t>;
 
+// Which line of Python launched a kernel; backward's is that of the forward it belongs to.
+class LaunchLines {
+ public:
+  LaunchLines(const Store& store, const BackwardLinks& links)
+      : lines_(store), finder_(store, links, lines_), calls_(store) {}
+
+  PythonFrameId Of(const WorkOwner& owner, ApiCallId call) const {
+    const LinePart part = finder_.OfWork(owner, calls_.Of(call));
+    return part.stack.IsNone() ? PythonFrameId() : lines_.Of(part.stack).frame;
+  }
+
+ private:
+  StackLines lines_;
+  LineFinder finder_;
+  CallStacks calls_;
+};
+
 class Reporter {
  public:
-  Reporter(const Store& store, const Attribution& work, const KernelChoice& choice)
-      : store_(store), work_(work), choice_(choice) {}
+  Reporter(const Store& store, const BackwardLinks& links, const Attribution& work,
+           const KernelChoice& choice)
+      : store_(store), links_(links), work_(work), choice_(choice) {}
 
   KernelReport Report() {
     const MeasuredKernels measured = FindMeasuredKernels(store_);
@@ -142,6 +163,7 @@ class Reporter {
                         .steps_unmatched = measured.steps_unmatched,
                         .replays_unmatched = measured.replays_unmatched,
                         .incomplete = measured.incomplete};
+    if (!measured.kernels.empty() && HasCallStacks(store_)) lines_.emplace(store_, links_);
     std::map<ProcessId, double> total_ns;
     for (const MeasuredKernel& kernel : measured.kernels) {
       if (!IsOfRank(kernel.process)) continue;
@@ -169,11 +191,17 @@ class Reporter {
   }
 
   void Add(KernelReport& report, const MeasuredKernel& measured) {
-    KernelFigures kernel{
-        .process = measured.process, .device = measured.device, .is_graph = measured.is_graph};
+    KernelFigures kernel{.process = measured.process,
+                         .device = measured.device,
+                         .is_graph = measured.is_graph,
+                         .row = measured.row};
     const bool is_whole = measured.is_graph && !measured.by_node;
     const auto& owners = is_whole ? work_.graph_launches : work_.kernels;
-    if (measured.row < owners.size()) kernel.owner = owners[measured.row];
+    if (measured.row < owners.size()) {
+      kernel.owner = owners[measured.row];
+      const auto& calls = is_whole ? store_.graph_launches.api_call : store_.kernels.api_call;
+      if (lines_) kernel.line = lines_->Of(kernel.owner, calls[measured.row]);
+    }
     if (!measured.is_graph) {
       kernel.name = store_.kernels.demangled_name[measured.row];
       kernel.launch = store_.kernels.launch[measured.row];
@@ -240,17 +268,52 @@ class Reporter {
   }
 
   const Store& store_;
+  const BackwardLinks& links_;
   const Attribution& work_;
   const KernelChoice& choice_;
+  std::optional<LaunchLines> lines_;
   std::map<GroupKey, size_t> places_;
   std::vector<Sums> sums_;  // one per kernel of the report
 };
 
 }  // namespace
 
-KernelReport ReportKernels(const Store& store, const Attribution& work,
+KernelReport ReportKernels(const Store& store, const BackwardLinks& links, const Attribution& work,
                            const KernelChoice& choice) {
-  return Reporter(store, work, choice).Report();
+  return Reporter(store, links, work, choice).Report();
+}
+
+void NameMemoryLines(const StallProfile& profile, const Store& store, KernelReport* report) {
+  const auto waits = [](const StallRow& line) {
+    uint64_t samples = 0;
+    for (size_t reason = 0; reason < kStallReasons; ++reason) {
+      const std::string_view name = kStallReasonList[reason].name;
+      const bool is_memory = name == "long_scoreboard" || name == "lg_throttle" ||
+                             name == "short_scoreboard" || name == "mio_throttle";
+      if (is_memory) samples += line.by_reason[reason];
+    }
+    return samples;
+  };
+  std::map<std::string_view, const StallRow*> hottest;
+  for (const StallRow& line : profile.lines) {
+    if (line.line == 0 || waits(line) == 0) continue;
+    const StallRow*& most = hottest[line.kernel];
+    if (most == nullptr || waits(line) > waits(*most)) most = &line;
+  }
+  for (KernelFigures& kernel : report->kernels) {
+    const auto found = hottest.find(store.Text(kernel.name));
+    if (found == hottest.end()) continue;
+    const StallRow& line = *found->second;
+    kernel.memory_line = std::string(ShortFile(line.file)) + ":" + std::to_string(line.line);
+    if (!line.source.empty()) kernel.memory_line += " `" + line.source + "`";
+  }
+}
+
+std::string LaunchLineText(const Store& store, const KernelFigures& kernel) {
+  if (kernel.line.IsNone()) return "";
+  const PythonFramesTable& frames = store.python_frames;
+  return std::string(ShortFile(store.Text(frames.file[kernel.line.row()]))) + ":" +
+         std::to_string(frames.line[kernel.line.row()]);
 }
 
 std::string_view BoundName(KernelBound bound) {

@@ -23,6 +23,8 @@
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/cuda/occupancy.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/stalls/stall_profile.h"
 
 namespace batchlight {
 
@@ -50,8 +52,10 @@ struct KernelFigures {
   bool is_graph = false;
   StringId name;          // demangled; None: a graph
   KernelLaunchId launch;  // None: a graph
+  size_t row = 0;         // of the first, as MeasuredKernel's
   uint32_t number = 0;    // its place in the report, from 1: the same in every table of it
   WorkOwner owner;        // of the first
+  PythonFrameId line;     // of Python, that launched the first; None: not recorded
   uint64_t launches = 0;  // in a step
   double time_ns = 0;     // of one, mean
   double share = 0;       // of the time of all that was measured in its process, 0 to 1
@@ -80,7 +84,8 @@ struct KernelFigures {
   std::optional<double> bank_conflicts;     // share of the wavefronts of shared memory
   std::optional<double> tensor_operations;  // of one launch, all types
   KernelRoofline roofline;
-  std::vector<StallShare> stalls;                   // by falling cycles; empty: not read
+  std::vector<StallShare> stalls;  // by falling cycles; empty: not read
+  std::string memory_line;  // of its source, where most samples wait for memory; "": not known
   std::vector<std::pair<StringId, double>> values;  // all, of one launch
 
   std::optional<double> Use(GpuLimit limit) const { return use[size_t(limit)]; }
@@ -101,9 +106,13 @@ struct KernelReport {
 };
 
 // Empty where no kernels were measured.
-KernelReport ReportKernels(const Store& store, const Attribution& work,
+KernelReport ReportKernels(const Store& store, const BackwardLinks& links, const Attribution& work,
                            const KernelChoice& choice = {});
+// Where instructions were sampled too: gives kernels their `memory_line`.
+void NameMemoryLines(const StallProfile& profile, const Store& store, KernelReport* report);
 
+// "train.py:42", the line of Python that launched it; "": not recorded.
+std::string LaunchLineText(const Store& store, const KernelFigures& kernel);
 std::string_view BoundName(KernelBound bound);  // "memory", "latency"
 std::string_view LimitName(GpuLimit limit);     // "DRAM", "tensor pipe"
 // What limits it and what to do, in one or two sentences.

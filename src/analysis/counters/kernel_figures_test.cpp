@@ -22,10 +22,12 @@ struct Launch {
   double time_ns = 0;
   std::map<std::string_view, double> values;
   uint32_t grid = 10'000;
+  uint32_t registers = 32;
 };
 
-// One measured step on a GPU of 132 SMs.
-KernelReport ReportOf(const std::vector<Launch>& launches, const KernelChoice& choice = {}) {
+// Measured on a GPU of 132 SMs, in as many steps as passes, each a tenth longer.
+KernelReport ReportOf(const std::vector<Launch>& launches, const KernelChoice& choice = {},
+                      uint32_t passes = 1) {
   testing::StoreBuilder build;
   const ProcessId process = build.Process(100, "train.py");
   const ThreadId thread = build.Thread(process);
@@ -36,38 +38,46 @@ KernelReport ReportOf(const std::vector<Launch>& launches, const KernelChoice& c
   gpu.max_registers_per_sm = 65'536;
   gpu.warp_threads = 32;
   store.gpus.Append(gpu);
-  store.counter_ranges.Append({.start_ns = 0,
-                               .end_ns = 100'000,
-                               .process = process,
-                               .range = 1,
-                               .kernels = uint32_t(launches.size())});
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const Launch& launch = launches[i];
-    const auto at = int64_t(i) * 100 + 100;
-    build.Kernel(thread, launch.name, at, at + 10, at + 20);
-    const auto value = [&](std::string_view metric, double number) {
-      store.counter_values.Append({.process = process,
-                                   .range = 1,
-                                   .launch = uint32_t(i + 1),
-                                   .metric = build.Text(metric),
-                                   .value = number});
-    };
-    value("gpu__time_duration.sum", launch.time_ns);
-    for (const auto& [metric, number] : launch.values) value(metric, number);
+  for (uint32_t pass = 0; pass < passes; ++pass) {
+    const int64_t begin = int64_t{pass} * 100'000;
+    store.counter_ranges.Append({.start_ns = begin,
+                                 .end_ns = begin + 100'000,
+                                 .process = process,
+                                 .range = pass + 1,
+                                 .kernels = uint32_t(launches.size())});
+    for (size_t i = 0; i < launches.size(); ++i) {
+      const Launch& launch = launches[i];
+      const int64_t at = begin + int64_t(i) * 100 + 100;
+      build.Kernel(thread, launch.name, at, at + 10, at + 20);
+      const auto value = [&](std::string_view metric, double number) {
+        store.counter_values.Append({.process = process,
+                                     .range = pass + 1,
+                                     .launch = uint32_t(i + 1),
+                                     .metric = build.Text(metric),
+                                     .value = number});
+      };
+      value("gpu__time_duration.sum", launch.time_ns * (1 + 0.1 * pass));
+      for (const auto& [metric, number] : launch.values) value(metric, number);
+    }
   }
   Store built = build.Build();
   for (uint32_t& context : built.kernels.context) context = 0;
-  for (size_t i = 0; i < launches.size(); ++i) {
+  for (size_t i = 0; i < built.kernels.size(); ++i) {
+    const Launch& launch = launches[i % launches.size()];
+    if (i >= launches.size()) {
+      built.kernels.launch[i] = built.kernels.launch[i % launches.size()];
+      continue;
+    }
     built.kernels.launch[i] = KernelLaunchId::At(built.kernel_launches.size());
-    built.kernel_launches.Append({.grid_x = launches[i].grid,
+    built.kernel_launches.Append({.grid_x = launch.grid,
                                   .grid_y = 1,
                                   .grid_z = 1,
                                   .block_x = 256,
                                   .block_y = 1,
                                   .block_z = 1,
-                                  .registers_per_thread = 32});
+                                  .registers_per_thread = launch.registers});
   }
-  return ReportKernels(built, Attribution(), choice);
+  return ReportKernels(built, BackwardLinks(), Attribution(), choice);
 }
 
 KernelFigures Of(const Launch& launch) { return ReportOf({launch}).kernels.at(0); }
@@ -113,6 +123,14 @@ TEST(KernelFigures, WhatFollowsFromCounts) {
   EXPECT_DOUBLE_EQ(kernel.theoretical.fraction, 1);
 }
 
+TEST(KernelFigures, SpreadIsOfTheTimesOfThePasses) {
+  const KernelReport report = ReportOf({{"a", 1000, {}}, {"b", 100, {}}}, {}, 3);
+  ASSERT_EQ(report.kernels.size(), 2u);
+  EXPECT_DOUBLE_EQ(report.kernels[0].time_ns, 1100);
+  EXPECT_DOUBLE_EQ(report.kernels[0].spread, 200.0 / 1100);
+  EXPECT_EQ(report.steps, 3u);
+}
+
 TEST(KernelFigures, LaunchesOfOneKindAreOneKernelUnlessAskedFor) {
   const std::vector<Launch> launches = {{"a", 100, {{kDram, 10}, {"dram__bytes_read.sum", 10}}},
                                         {"b", 150, {}},
@@ -153,6 +171,91 @@ TEST(KernelFigures, AdviceNamesTheCause) {
       std::string::npos);
   EXPECT_NE(advice({"k", 100, {{kIssue, 1}, {kDram, 2}}, 66}).find("fill 6 % of the GPU"),
             std::string::npos);
+  EXPECT_NE(advice({"k", 100, {{kIssue, 10}, {kDram, 20}}, 10'000, 255})
+                .find("registers allow only 13 % of the warps that could hide latency"),
+            std::string::npos);
+  EXPECT_NE(
+      advice(
+          {"k",
+           100,
+           {{kIssue, 10}, {kDram, 20}, {"sm__warps_active.avg.pct_of_peak_sustained_active", 40}}})
+          .find("occupancy is 40 % of possible 100 %"),
+      std::string::npos);
+  // The second of two waves of 1,056 blocks has a tenth of them.
+  EXPECT_NE(advice({"nvjet_tst_128x256", 100, {{kTensor, 90}, {kDram, 30}}, 1161})
+                .find("; its last wave of blocks leaves the GPU idle for 45 %"),
+            std::string::npos);
+}
+
+TEST(KernelFigures, BankConflictsAndTheirLine) {
+  const Launch launch = {"k",
+                         100,
+                         {{kIssue, 10},
+                          {kDram, 20},
+                          {kL1, 90},
+                          {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 30},
+                          {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 100}}};
+  KernelFigures kernel = Of(launch);
+  EXPECT_DOUBLE_EQ(kernel.bank_conflicts.value_or(-1), 0.3);
+  EXPECT_EQ(AdviceFor(kernel),
+            "30 % of its accesses to shared memory wait for a bank: pad or swizzle the tile");
+  kernel.memory_line = "tile.py:9 `row = tile[i]`";
+  EXPECT_EQ(AdviceFor(kernel),
+            "30 % of its accesses to shared memory wait for a bank (most wait at tile.py:9 `row = "
+            "tile[i]`): pad or swizzle the tile");
+}
+
+TEST(KernelFigures, TheLineThatWaitsForMemoryIsThatOfItsOwnKernel) {
+  Store store;
+  KernelReport report;
+  report.kernels.push_back({.name = store.strings.Intern("gather")});
+  report.kernels.push_back({.name = store.strings.Intern("other")});
+  const auto line = [](std::string kernel, uint32_t number, std::string_view reason,
+                       uint64_t samples) {
+    StallRow row;
+    row.kernel = std::move(kernel);
+    row.file = "/home/u/gather.py";
+    row.line = number;
+    row.source = "x";
+    for (size_t i = 0; i < kStallReasons; ++i) {
+      if (kStallReasonList[i].name == reason) row.by_reason[i] = samples;
+    }
+    return row;
+  };
+  StallProfile profile;
+  profile.lines = {line("gather", 3, "barrier", 900), line("gather", 7, "long_scoreboard", 50),
+                   line("gather", 8, "lg_throttle", 60), line("third", 9, "lg_throttle", 70)};
+  NameMemoryLines(profile, store, &report);
+  EXPECT_EQ(report.kernels[0].memory_line, "gather.py:8 `x`");
+  EXPECT_EQ(report.kernels[1].memory_line, "");
+}
+
+TEST(KernelFigures, TheLineOfPythonThatLaunchedIt) {
+  testing::StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId thread = build.Thread(process);
+  build.Module(thread, "net.0", "Linear", 90, 160);
+  build.Operator(thread, "aten::add", 100, 150);
+  build.Kernel(thread, "add", 110, 200, 300);
+  Store& store = build.store();
+  store.counter_ranges.Append(
+      {.start_ns = 0, .end_ns = 1000, .process = process, .range = 1, .kernels = 1});
+  store.counter_values.Append({.process = process,
+                               .range = 1,
+                               .launch = 1,
+                               .metric = build.Text("gpu__time_duration.sum"),
+                               .value = 100});
+  store.python_frames.Append({.file = build.Text("/home/u/model.py"), .line = 42});
+  store.python_stacks.Append({.frame = PythonFrameId::At(0)});
+  Store built = build.Build();
+  for (uint32_t& context : built.kernels.context) context = 0;
+  built.operator_calls.python_stack[0] = PythonStackId::At(0);
+  const BackwardLinks links(built);
+  const KernelReport report = ReportKernels(built, links, AttributeWork(built, links));
+  ASSERT_EQ(report.kernels.size(), 1u);
+  EXPECT_EQ(LaunchLineText(built, report.kernels[0]), "model.py:42");
+  ASSERT_FALSE(report.kernels[0].owner.module.IsNone());
+  EXPECT_EQ(built.Text(built.module_calls.path[report.kernels[0].owner.module.row()]), "net.0");
 }
 
 // What a roofline is found by: operations and bytes of 100 us, and peaks a cycle at 1 GHz.

@@ -68,6 +68,22 @@ TEST_F(StepCountersTest, FiguresOfPassesOfDifferentLength) {
   EXPECT_FALSE(figures[0].l2_hit_share.has_value());
 }
 
+TEST_F(StepCountersTest, HitsOccupancyAndIssueOfAStep) {
+  Range(1, "essentials");
+  Value(1, "gpu__time_duration.sum", 1e6);
+  Value(1, "sm__warps_active.avg.pct_of_peak_sustained_active", 40);
+  Value(1, "smsp__issue_active.avg.pct_of_peak_sustained_active", 12);
+  Value(1, "l1tex__t_sector_hit_rate.pct", 55);
+  Value(1, "lts__t_sectors_lookup_hit.sum", 300);
+  Range(2, "memory 2");
+  Value(2, "lts__t_sectors_lookup_miss.sum", 100);
+  const StepFigures figures = FindStepFigures(store_, SumStepCounters(store_), {}).at(0);
+  EXPECT_DOUBLE_EQ(figures.occupancy.value_or(-1), 0.4);
+  EXPECT_DOUBLE_EQ(figures.issue_share.value_or(-1), 0.12);
+  EXPECT_DOUBLE_EQ(figures.l1_hit_share.value_or(-1), 0.55);
+  EXPECT_DOUBLE_EQ(figures.l2_hit_share.value_or(-1), 0.75) << "of both passes";
+}
+
 TEST_F(StepCountersTest, NoPeakNoMfu) {
   Range(1, "roofline");
   Value(1, "gpu__time_duration.sum", 1e6);

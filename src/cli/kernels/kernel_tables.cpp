@@ -10,6 +10,7 @@
 #include "analysis/tables/counters/counter_tables.h"
 #include "cli/flags/step_flags.h"
 #include "cli/kernels/stall_view.h"
+#include "cli/reading/stall_tables.h"
 #include "cli/reading/standard_output.h"
 #include "export/name_pattern.h"
 #include "report/tables/people_table.h"
@@ -133,6 +134,8 @@ std::string AdviceText(const Store& store, const KernelReport& report, size_t ro
     if (!kernel.owner.module.IsNone()) {
       text += " in " + std::string(store.Text(store.module_calls.path[kernel.owner.module.row()]));
     }
+    const std::string line = LaunchLineText(store, kernel);
+    if (!line.empty()) text += ", from " + line;
     text += "\n";
     const std::string advice = AdviceFor(kernel);
     if (!advice.empty()) text += "     " + advice + "\n";
@@ -203,7 +206,11 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
   measured.steps.rank = view.rank;
   const RunOverview overview = BuildOverview(store, measured);
   RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
-  const KernelReport report = ReportKernels(store, overview.work, choice);
+  KernelReport report = ReportKernels(store, overview.links, overview.work, choice);
+  if (!report.kernels.empty() && HasStallWindows(store)) {
+    ASSIGN_OR_RETURN(const StallProfile profile, ReadStallProfile(store, input));
+    NameMemoryLines(profile, store, &report);
+  }
   const bool has_kernel_table =
       std::any_of(std::begin(kTables), std::end(kTables),
                   [&](const KernelTable& table) { return IsWanted(view, table.name); });

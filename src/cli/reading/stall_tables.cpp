@@ -5,18 +5,13 @@
 #include "ingest/recording/source_lines.h"
 
 namespace batchlight::cli {
-namespace {
-
-// Every window is a row of counter_ranges too: without one the recording need not be read again.
-bool HasWindows(const Store& store) {
+bool HasStallWindows(const Store& store) {
   for (const StringId set : store.counter_ranges.counter_set) {
     const std::string_view text = store.Text(set);
     if (text == kSerializedStalls || text == kContinuousStalls) return true;
   }
   return false;
 }
-
-}  // namespace
 
 Result<StallProfile> ReadStallProfile(const Store& store, const std::string& input) {
   ASSIGN_OR_RETURN(StallSamples samples, ReadStallSamples(input));
@@ -26,7 +21,7 @@ Result<StallProfile> ReadStallProfile(const Store& store, const std::string& inp
 
 Result<std::vector<ResultTable>> ReadStallTables(const Store& store, const std::string& input) {
   std::vector<ResultTable> tables;
-  if (!HasWindows(store)) return tables;
+  if (!HasStallWindows(store)) return tables;
   ASSIGN_OR_RETURN(const StallProfile profile, ReadStallProfile(store, input));
   tables.push_back(StallKernelsTable(profile));
   tables.push_back(StallLinesTable(profile));

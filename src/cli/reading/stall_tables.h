@@ -11,6 +11,9 @@
 
 namespace batchlight::cli {
 
+// Every window is a row of counter_ranges too: without one the recording need not be read again.
+bool HasStallWindows(const Store& store);
+
 // Of the recording at `input`, whose store it is, with the text of lines where their files are as
 // they were. Errors: kInput.
 Result<StallProfile> ReadStallProfile(const Store& store, const std::string& input);

@@ -25,7 +25,7 @@ const kRoofline = [
   "type", "tflops", "attainable_tflops", "attained", "roof", "dram_intensity", "l2_intensity",
   "l1_intensity", "counted"
 ];
-const kWhere = ["operator", "module", "inputs", "grid", "block"];
+const kWhere = ["operator", "module", "python_line", "inputs", "grid", "block"];
 
 export function kernelView(page: PageData): HTMLElement|null {
   const entries = kernelEntries(page);

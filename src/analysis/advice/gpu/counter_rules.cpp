@@ -26,7 +26,7 @@ Measured Choose(const RunMeasures& run, const Part& part) {
   constexpr size_t kShown = 5;
   Measured measured;
   if (run.store->counter_values.size() == 0) return measured;
-  const KernelReport report = ReportKernels(*run.store, run.work);
+  const KernelReport report = ReportKernels(*run.store, run.links, run.work);
   for (const KernelFigures& kernel : report.kernels) {
     if (kernel.process != report.kernels.front().process) continue;
     const double time_ns = kernel.time_ns * double(kernel.launches);

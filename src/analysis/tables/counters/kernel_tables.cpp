@@ -55,6 +55,8 @@ Cell ModuleOfKernel(const KernelLine& line) {
   return std::string(line.store.Text(line.store.module_calls.path[module.row()]));
 }
 
+Cell LineOfKernel(const KernelLine& line) { return LaunchLineText(line.store, line.kernel); }
+
 auto OfLimit(GpuLimit limit) {
   return [limit](const KernelLine& line) { return Share(line.kernel.Use(limit)); };
 }
@@ -97,6 +99,9 @@ Columns<KernelLine> WhereColumns() {
   return {
       {TextColumn("operator", "Operator", "That launches it, innermost"), OperatorOfKernel},
       {TextColumn("module", "Module", "Of the first launch"), ModuleOfKernel},
+      {TextColumn("python_line", "Python Line",
+                  "That launched the first (--python-lines=gpu); of backward, of its forward"),
+       LineOfKernel},
       {TextColumn("inputs", "Inputs", "Of the operator: types and sizes"), InputsOfKernel},
       {TextColumn("grid", "Grid", "Blocks"), OfLaunch([](const KernelLaunchesRow& launch) {
          return Sizes(launch.grid_x, launch.grid_y, launch.grid_z);
@@ -299,7 +304,7 @@ ResultTable Make(std::string name, std::string title, const Columns<KernelLine>&
 }
 
 KernelReport ReportOf(const RunOverview& overview) {
-  return ReportKernels(*overview.store, overview.work);
+  return ReportKernels(*overview.store, overview.links, overview.work);
 }
 
 }  // namespace
