@@ -6,6 +6,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/counters/gpu_samples.h"
 #include "analysis/counters/kernel_figures.h"
+#include "analysis/cuda/gpu_peaks.h"
 
 namespace batchlight::advice {
 namespace {
@@ -14,15 +15,17 @@ namespace {
 struct Measured {
   double all_ns = 0;
   double chosen_ns = 0;
-  double bytes = 0;  // that the chosen ones move
+  double gain_ns = 0;  // of these
+  double bytes = 0;    // that the chosen ones move
   std::vector<Evidence> evidence;
 
   double share() const { return all_ns > 0 ? chosen_ns / all_ns : 0; }
 };
 
-// part(kernel): how much of its time the rule is about, 0 to 1.
-template <typename Part>
-Measured Choose(const RunMeasures& run, const Part& part) {
+// part(kernel): how much of its time the rule is about; gain(kernel): how much of that can be had.
+// Both 0 to 1.
+template <typename Part, typename Gain>
+Measured Choose(const RunMeasures& run, const Part& part, const Gain& gain) {
   constexpr size_t kShown = 5;
   Measured measured;
   if (run.store->counter_values.size() == 0) return measured;
@@ -34,6 +37,7 @@ Measured Choose(const RunMeasures& run, const Part& part) {
     const double chosen_ns = time_ns * part(kernel);
     if (chosen_ns <= 0) continue;
     measured.chosen_ns += chosen_ns;
+    measured.gain_ns += chosen_ns * gain(kernel);
     measured.bytes += double(kernel.launches) *
                       (kernel.dram_read_bytes.value_or(0) + kernel.dram_written_bytes.value_or(0));
     if (measured.evidence.size() == kShown) continue;
@@ -65,6 +69,52 @@ bool IsMemoryBound(const KernelFigures& kernel) {
          *kernel.memory > *kernel.compute;
 }
 
+bool OnlyMovesData(const KernelFigures& kernel) {
+  return IsMemoryBound(kernel) && CanBeFused(kernel);
+}
+
+// CUPTI's own kernels between those that it measures are nobody's.
+bool FollowsAtOnce(const KernelsTable& kernels, const Store& store, size_t before, size_t after) {
+  if (after <= before || after >= kernels.size()) return false;
+  for (size_t row = before + 1; row < after; ++row) {
+    const bool is_of_cupti = store.Text(kernels.short_name[row]).starts_with("WaitNs");
+    if (kernels.stream[row] == kernels.stream[after] && !is_of_cupti) return false;
+  }
+  return kernels.stream[before] == kernels.stream[after];
+}
+
+// Bytes that one of these kernels writes and the one behind it on its stream reads.
+double BytesBetween(const RunMeasures& run) {
+  const Store& store = *run.store;
+  const KernelReport report =
+      ReportKernels(store, run.links, run.work, {.wanted = {}, .each_launch = true});
+  double bytes = 0;
+  for (size_t i = 1; i < report.kernels.size(); ++i) {
+    const KernelFigures& before = report.kernels[i - 1];
+    const KernelFigures& after = report.kernels[i];
+    if (after.process != report.kernels.front().process) break;
+    if (before.is_graph || after.is_graph || !OnlyMovesData(before) || !OnlyMovesData(after) ||
+        !FollowsAtOnce(store.kernels, store, before.row, after.row)) {
+      continue;
+    }
+    bytes += std::min(before.dram_written_bytes.value_or(0), after.dram_read_bytes.value_or(0));
+  }
+  return bytes;
+}
+
+// Of the time of a product in float32 without Tensor Cores: with them it takes what their peak
+// takes of its operations, and what memory takes as it is.
+double GainOfTensorCores(const Store& store, const KernelFigures& kernel) {
+  const auto& devices = store.gpus.device;
+  const auto gpu = std::find(devices.begin(), devices.end(), kernel.device);
+  if (gpu == devices.end()) return kIdleTensorGain;
+  const GpusRow row = store.gpus.Row(size_t(gpu - devices.begin()));
+  const GpuPeaks peaks = PeaksOf(store.Text(row.name), row);
+  const double tensor = peaks.tf32_tflops > 0 ? peaks.tf32_tflops : peaks.half_tflops;
+  if (tensor <= 0 || peaks.fp32_tflops <= 0) return kIdleTensorGain;
+  return std::max(0.0, 1 - std::max(peaks.fp32_tflops / tensor, kernel.memory.value_or(0)));
+}
+
 void Push(Findings* findings, Finding finding, const RunMeasures& run, double gain_ns,
           double uncertainty) {
   finding.gain_ns = WithinCpuSlack(run, gain_ns);
@@ -74,30 +124,39 @@ void Push(Findings* findings, Finding finding, const RunMeasures& run, double ga
 
 }  // namespace
 
+// What is kept for backward is written all the same, so that of what the next one reads all is
+// saved and of what is written for it a part; a kernel does not get faster than it computes.
 void MemoryBoundKernels(const RunMeasures& run, Findings* findings) {
-  Measured found = Choose(run, [](const KernelFigures& kernel) {
-    return IsMemoryBound(kernel) && CanBeFused(kernel) ? 1.0 : 0.0;
-  });
-  if (found.share() < kMemoryBoundShare) return;
+  Measured found = Choose(
+      run, [](const KernelFigures& kernel) { return OnlyMovesData(kernel) ? 1.0 : 0.0; },
+      [](const KernelFigures& kernel) { return 1 - *kernel.compute; });
+  if (found.share() < kMemoryBoundShare || found.bytes <= 0) return;
+  const double between = BytesBetween(run);
+  const double saved_ns = between * (1 + kFusedWrites) * found.chosen_ns / found.bytes;
+  if (saved_ns <= 0) return;
   Push(findings,
        {.title =
             "Kernels that only move data take " + PercentOf(found.share()) + " of the GPU's work",
         .seen = "Their memory is the busier part, as counters say, for " + TimeOf(found.chosen_ns) +
-                " of a step; they move " + Rounded(found.bytes / 1e9) + " GB" + ".",
+                " of a step; they move " + Rounded(found.bytes / 1e9) + " GB, of which " +
+                Rounded(between / 1e9) + " GB are what one wrote and the next one reads.",
         .why = "Each of them reads its input from memory and writes its output there, for the next "
                "one to read it again.",
         .action = "Fuse them: torch.compile does it for elementwise operators, normalizations and "
                   "reductions; fused optimizers and attention for theirs. bf16 activations halve "
                   "the bytes.",
         .evidence = std::move(found.evidence)},
-       run, found.chosen_ns * kFusionGain, kFusionUncertainty);
+       run, std::min(saved_ns, found.gain_ns), kFusionUncertainty);
 }
 
 void TensorCoresIdle(const RunMeasures& run, Findings* findings) {
-  Measured found = Choose(run, [](const KernelFigures& kernel) {
-    const std::optional<double> tensor = kernel.Use(GpuLimit::kTensor);
-    return kernel.kernel_class.is_matrix() && tensor && *tensor < kIdleTensor ? 1.0 : 0.0;
-  });
+  Measured found = Choose(
+      run,
+      [](const KernelFigures& kernel) {
+        const std::optional<double> tensor = kernel.Use(GpuLimit::kTensor);
+        return kernel.kernel_class.is_matrix() && tensor && *tensor < kIdleTensor ? 1.0 : 0.0;
+      },
+      [&run](const KernelFigures& kernel) { return GainOfTensorCores(*run.store, kernel); });
   if (found.share() < kIdleTensorShare) return;
   Push(findings,
        {.title = "Products of matrices leave Tensor Cores idle",
@@ -109,12 +168,13 @@ void TensorCoresIdle(const RunMeasures& run, Findings* findings) {
                   "train under torch.autocast with bf16; sizes that are multiples of 8 are needed "
                   "for some kernels.",
         .evidence = std::move(found.evidence)},
-       run, found.chosen_ns * kIdleTensorGain, kIdleTensorUncertainty);
+       run, found.gain_ns, kIdleTensorUncertainty);
 }
 
 void TailWaves(const RunMeasures& run, Findings* findings) {
-  Measured found =
-      Choose(run, [](const KernelFigures& kernel) { return kernel.theoretical.tail_fraction; });
+  Measured found = Choose(
+      run, [](const KernelFigures& kernel) { return kernel.theoretical.tail_fraction; },
+      [](const KernelFigures&) { return kTailGain; });
   if (found.share() < kTailShare) return;
   Push(
       findings,
@@ -126,7 +186,7 @@ void TailWaves(const RunMeasures& run, Findings* findings) {
        .action = "Batch sizes and widths that make the number of blocks a multiple of what fits "
                  "(kernel_occupancy has the waves) lose nothing; larger ones lose less.",
        .evidence = std::move(found.evidence)},
-      run, found.chosen_ns * kTailGain, kTailUncertainty);
+      run, found.gain_ns, kTailUncertainty);
 }
 
 void ClockHeldBack(const RunMeasures& run, Findings* findings) {
