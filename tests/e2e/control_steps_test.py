@@ -166,6 +166,25 @@ class ControlSteps(InFolder):
         self.assertIn(len(switches), range(2 * plain - 1, 2 * (plain + partly) + 2))
         self.assertLess(switches[len(switches) // 2], 1e6)
 
+    def test_each_process_and_the_page_say_what_they_cost(self):
+        with open(self.path("train.py"), "w") as file:
+            file.write(LOOP + STEPS.replace("STEPS", "120") + END)
+        done = self.batchlight("profile", "-t", "python,nvtx", "-o", "two", "--control-steps", "4", "sh", "-c",
+                               f"RANK=0 {PYTHON} train.py & RANK=1 {PYTHON} train.py; wait", timeout=4 * LONG_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(self.batchlight("summary", "--json", "two.batchlight").stdout)
+        processes = summary["steps"]["processes"]
+        self.assertEqual(len(processes), 2)
+        for process in processes:
+            without = [kind for kind in process["kinds"] if kind.endswith("without detail")]
+            self.assertIn(len(without), range(18, 32), "one in four of the hundred after the first 20")
+        self.assertEqual(self.batchlight("report", "two.batchlight", "-o", "page").returncode, 0)
+        with open(self.path("page/index.html")) as page:
+            text = re.sub(r"\s+", " ", page.read())
+        said = re.sub(r"\s+", " ", self.batchlight("summary", "two.batchlight").stdout)
+        told = re.search(r"operators, modules and kernels: from \d+ of \d+ steps", said)[0]
+        self.assertTrue(told.lower() in text.lower(), told)
+
     def test_the_same_steps_in_every_run(self):
         steps = STEPS.replace("STEPS", "90")
         chosen = [self.kinds(self.record(steps, "--control-steps=5", name=name)[1])

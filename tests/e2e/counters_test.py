@@ -16,6 +16,7 @@ from cuda_counters_test import DRAM, DURATION, INSTRUCTIONS, STEPS  # noqa: E402
 
 FAKES = os.path.join(BUILD, "test", "fakes")
 DRIVER = os.path.join(FAKES, "driver")
+NVML = os.path.join(FAKES, "nvml")
 
 
 def real_cupti():
@@ -139,6 +140,36 @@ class Counters(InFolder):
         after = self.tool("table", "step_counters", "again.sqlite", "-f", "csv").stdout
         self.assertEqual(list(csv.DictReader(io.StringIO(after))), before)
 
+    def test_diff_has_the_counters_that_both_runs_read(self):
+        self.profile("--step-counters")
+        os.rename(os.path.join(self.folder, "run.batchlight"), os.path.join(self.folder, "before.batchlight"))
+        twice = 20 * INSTRUCTIONS
+        self.profile("--step-counters", FAKE_COUNTERS_VALUES=f"sm__inst_executed.sum={2 * INSTRUCTIONS}")
+        words = "before.batchlight", "run.batchlight"
+        counters = {row["metric"]: row for row in json.loads(self.tool("diff", *words, "-f", "json").stdout)["counters"]}
+        row = counters["sm__inst_executed.sum"]
+        self.assertEqual((row["name"], row["a"], row["b"]), ("Instructions", 10 * INSTRUCTIONS, twice))
+        row = counters["dram__bytes_read.sum"]
+        self.assertEqual(row["a"], row["b"])
+        self.assertRegex(self.tool("diff", *words).stdout, r"Instructions .*\+100")
+
+    def test_cupti_is_found_where_pytorch_has_it(self):
+        packages = os.path.join(self.folder, "venv", "lib", "python3.13", "site-packages", "nvidia", "cu13", "lib")
+        os.makedirs(packages)
+        for name in os.listdir(FAKES):
+            if name.startswith("libcupti"):
+                os.symlink(os.path.join(FAKES, name), os.path.join(packages, name))
+        os.makedirs(os.path.join(self.folder, "venv", "bin"))
+        python = os.path.join(self.folder, "venv", "bin", "python3")
+        os.symlink("/usr/bin/python3", python)
+        # By the program that is started, and by the virtual environment that is active.
+        self.tool("profile", "-o", "run", "--step-counters", python, "-c", STEPS, "60",
+                  LD_LIBRARY_PATH=FAKES + ":" + DRIVER)
+        self.assertIn("sm__inst_executed.sum", {row["Metric"] for row in self.rows("step_counters")})
+        listed = self.tool("counters", "--list", "--chip", "GH100", "-f", "json",
+                           VIRTUAL_ENV=os.path.join(self.folder, "venv")).stdout
+        self.assertIn("essentials", listed)
+
     def test_without_a_gpu_the_program_runs_and_one_line_says_why(self):
         done = self.tool("profile", "-o", "run", "--step-counters", "/usr/bin/python3", "-c", "print(7)",
                          BATCHLIGHT_CUPTI=FAKES)
@@ -225,6 +256,44 @@ class Counters(InFolder):
         self.assertIn("counters of GPU 0 are not sampled: the driver lets only administrators",
                       " ".join(done.stderr.split()))
         self.assertEqual(self.rows("gpu_metrics"), [])
+
+    # What NVML says, ten times a second, beside counters or alone.
+    def of_nvml(self, *flags, **variables):
+        done = self.sample(*flags, LD_LIBRARY_PATH=f"{DRIVER}:{NVML}", **variables)
+        return done, {(row["GPU"], row["Metric"]): row for row in self.rows("gpu_metrics")
+                      if row["Source"] != "hardware counters"}
+
+    def test_power_heat_and_clocks_beside_counters(self):
+        _, rows = self.of_nvml("--gpu-metrics-devices=all")
+        values = {key: float(row["Mean"]) for key, row in rows.items() if key[0] == "0"}
+        self.assertEqual(values, {("0", "power"): 612.5, ("0", "power limit"): 700, ("0", "temperature"): 61,
+                                  ("0", "SM clock"): 1980, ("0", "memory clock"): 3201, ("0", "held back by power"): 0,
+                                  ("0", "held back by heat"): 0, ("0", "any kernel ran"): 87,
+                                  ("0", "memory was accessed"): 34})
+        self.assertEqual(rows["0", "power"]["Unit"], "W")
+        self.assertEqual({key for key in rows if key[0] == "1"} | {("1", "power")},
+                         {("1", metric) for _, metric in values}, "the second does not say its power")
+        self.assertNotIn(("1", "power"), rows)
+        self.assertAlmostEqual(min(self.intervals(self.exported(), "temperature")), 100, delta=5)
+        self.assertIn(int(rows["0", "temperature"]["Samples"]), range(10, 24), "ten times a second, for two seconds")
+        counted = [row for row in self.rows("gpu_metrics") if row["Source"] == "hardware counters"]
+        self.assertEqual({row["GPU"] for row in counted}, {"0", "1"})
+
+    def test_where_nobody_may_sample_counters_utilization_is_left(self):
+        done, rows = self.of_nvml("--gpu-metrics-devices=0", FAKE_COUNTERS_REFUSE="PmSamplingEnable:35")
+        self.assertIn("only administrators", " ".join(done.stderr.split()))
+        self.assertEqual({gpu for gpu, _ in rows}, {"0"})
+        self.assertEqual(float(rows["0", "any kernel ran"]["Mean"]), 87)
+        self.assertEqual({row["Source"] for row in self.rows("gpu_metrics")}, {rows["0", "power"]["Source"]})
+
+    def test_what_held_the_clocks_back(self):
+        for held, other in (("power", "heat"), ("heat", "power")):
+            with self.subTest(held):
+                _, rows = self.of_nvml("-f", "true", "--gpu-metrics-devices=1", FAKE_NVML=held)
+                self.assertEqual(float(rows["1", "held back by " + held]["Mean"]), 100)
+                self.assertEqual(float(rows["1", "held back by " + other]["Mean"]), 0)
+        _, rows = self.of_nvml("-f", "true", "--gpu-metrics-devices=1", FAKE_NVML="lacks")
+        self.assertEqual({metric for _, metric in rows}, {"power limit", "temperature", "SM clock", "memory clock"})
 
     def test_no_gpu_to_sample(self):
         done = self.sample("--gpu-metrics-devices=all", seconds="0.5", LD_LIBRARY_PATH="")

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "analysis/counters/gpu_metric_parts.h"
+#include "analysis/counters/metrics.h"
 #include "timeline/tracks/derived_tracks.h"
 
 namespace batchlight::timeline {
@@ -16,17 +18,6 @@ ProcessId ProcessOn(const Store& store, uint32_t device) {
     if (contexts.device[row] == device) return contexts.process[row];
   }
   return ProcessId::None();
-}
-
-// The ordinal that programs have for it.
-uint32_t CudaDevice(const Store& store, size_t metric) {
-  const GpuMetricsTable& metrics = store.gpu_metrics;
-  for (size_t row = 0; row < store.gpus.size(); ++row) {
-    const bool same =
-        !metrics.uuid[metric].IsNone() && store.gpus.uuid[row] == metrics.uuid[metric];
-    if (same) return store.gpus.device[row];
-  }
-  return metrics.device[metric];
 }
 
 // A sample holds for as long as the one before it did.
@@ -51,8 +42,10 @@ void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   for (size_t metric = 0; metric < metrics.size(); ++metric) {
     const auto series = rows.find({metrics.device[metric], metrics.metric[metric]});
     if (series == rows.end()) continue;
-    const uint32_t device = CudaDevice(store, metric);
-    std::string title(store.Text(metrics.metric[metric]));
+    const uint32_t device = CudaDeviceOf(store, metric);
+    const std::string_view name = store.Text(metrics.metric[metric]);
+    const CounterMetric* const known = FindCounterMetric(name);
+    std::string title(known != nullptr ? known->title : name);
     const std::string_view unit = store.Text(metrics.unit[metric]);
     if (!unit.empty()) title += ", " + std::string(unit);
     plans.push_back({.process = ProcessOn(store, device),

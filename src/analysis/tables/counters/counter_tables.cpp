@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analysis/counters/gpu_metric_parts.h"
 #include "analysis/counters/gpu_samples.h"
 #include "analysis/counters/metrics.h"
 #include "analysis/counters/step_counters.h"
@@ -54,6 +55,11 @@ const Columns<CounterRow>& CounterColumns() {
   return columns;
 }
 
+std::string TitleOfMetric(std::string_view name) {
+  const CounterMetric* const known = FindCounterMetric(name);
+  return std::string(known != nullptr ? known->title : name);
+}
+
 struct SampledRow {
   const Store& store;
   GpuMetricSum sum;
@@ -64,11 +70,7 @@ const Columns<SampledRow>& SampledColumns() {
       {CountColumn("device", "GPU", "Of the machine, as nvidia-smi counts"),
        [](const SampledRow& row) { return NumberCell(row.sum.device); }},
       {TextColumn("counter", "Metric", "What it is, for people"),
-       [](const SampledRow& row) {
-         const std::string_view name = row.store.Text(row.sum.metric);
-         const CounterMetric* const known = FindCounterMetric(name);
-         return std::string(known != nullptr ? known->title : name);
-       }},
+       [](const SampledRow& row) { return TitleOfMetric(row.store.Text(row.sum.metric)); }},
       {TextColumn("unit", "Unit", "Of the numbers"),
        [](const SampledRow& row) { return std::string(row.store.Text(row.sum.unit)); }},
       {RealColumn("step_mean", "Mean in Steps", "Of the samples within the steps that count"),
@@ -87,6 +89,32 @@ const Columns<SampledRow>& SampledColumns() {
        [](const SampledRow& row) { return std::string(Label(row.sum.source)); }},
       {TextColumn("metric", "Name", "As CUPTI or NVML has it"),
        [](const SampledRow& row) { return std::string(row.store.Text(row.sum.metric)); }}};
+  return columns;
+}
+
+struct PartRow {
+  const Store& store;
+  const GpuMetricPart& part;
+};
+
+const Columns<PartRow>& PartColumns() {
+  static const Columns<PartRow> columns = {
+      {CountColumn("device", "GPU", "Of the machine, as nvidia-smi counts"),
+       [](const PartRow& row) { return NumberCell(row.part.device); }},
+      {TextColumn("by", "By", "phase, whose work the GPU ran; idle, by cause; kernel"),
+       [](const PartRow& row) { return std::string(MetricPartKindName(row.part.kind)); }},
+      {TextColumn("part", "Part", "Phase, cause of idle gaps, or kernel"),
+       [](const PartRow& row) { return row.part.name; }},
+      {TextColumn("counter", "Metric", "What it is, for people"),
+       [](const PartRow& row) { return TitleOfMetric(row.store.Text(row.part.metric)); }},
+      {TextColumn("unit", "Unit", "Of the numbers"),
+       [](const PartRow& row) { return std::string(row.store.Text(row.part.unit)); }},
+      {RealColumn("mean", "Mean", "Of its samples"),
+       [](const PartRow& row) { return Cell{row.part.mean}; }},
+      {CountColumn("samples", "Samples", "That lie within it as a whole, in steps that count"),
+       [](const PartRow& row) { return NumberCell(row.part.samples); }},
+      {TextColumn("metric", "Name", "As CUPTI or NVML has it"),
+       [](const PartRow& row) { return std::string(row.store.Text(row.part.metric)); }}};
   return columns;
 }
 
@@ -135,6 +163,18 @@ ResultTable MakeGpuMetricsTable(const RunOverview& overview) {
   ResultTable table = EmptyTable("gpu_metrics", "Metrics of GPUs over time", SampledColumns());
   for (const GpuMetricSum& sum : SumGpuMetrics(*overview.store, overview.steps)) {
     AddRow(table, SampledColumns(), SampledRow{*overview.store, sum});
+  }
+  return table;
+}
+
+ResultTable MakeGpuMetricPartsTable(const RunOverview& overview) {
+  ResultTable table = EmptyTable("gpu_metric_parts",
+                                 "Metrics of GPUs by phase, idle gap and kernel", PartColumns());
+  if (overview.inputs == nullptr) return table;
+  const Store& store = *overview.store;
+  for (const GpuMetricPart& part :
+       SumGpuMetricParts(*overview.inputs, overview.steps, overview.work)) {
+    AddRow(table, PartColumns(), PartRow{store, part});
   }
   return table;
 }

@@ -12,6 +12,8 @@ ResultTable MakeStepCountersTable(const RunOverview& overview);
 // Without rows where operations were not counted (--step-counters=roofline).
 ResultTable MakeStepRooflineTable(const RunOverview& overview);
 ResultTable MakeGpuMetricsTable(const RunOverview& overview);
+// By phase, cause of idle gaps, and kernel.
+ResultTable MakeGpuMetricPartsTable(const RunOverview& overview);
 ResultTable MakeKernelLimitsTable(const RunOverview& overview);
 ResultTable MakeKernelMemoryTable(const RunOverview& overview);
 ResultTable MakeKernelOccupancyTable(const RunOverview& overview);
