@@ -1,6 +1,7 @@
 #include "analysis/phases/gradient_waits.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "analysis/numbers/time_span.h"
 
@@ -38,6 +39,31 @@ class ThreadWaits {
   uint32_t end_;
 };
 
+bool Receives(std::string_view op) { return op == "c10d::recv_" || op == "c10d::recv_any_source_"; }
+
+// From each receive of a thread, whose marks and operators these are, to whatever comes next on it.
+void AddReceives(const Store& store, const std::vector<PhaseMark>& marks, ThreadSpans::Rows rows,
+                 ThreadSpans::Rows operators, std::vector<PhaseMark>& found) {
+  const OperatorCallsTable& calls = store.operator_calls;
+  uint32_t mark = rows.begin;
+  for (uint32_t row = operators.begin; row < operators.end; ++row) {
+    if (!Receives(store.Text(calls.name[row]))) continue;
+    const int64_t from_ns = calls.end_ns[row];
+    uint32_t next = row + 1;
+    while (next < operators.end && calls.start_ns[next] < from_ns) ++next;
+    while (mark < rows.end && marks[mark].start_ns < from_ns) ++mark;
+    if (next == operators.end) return;
+    int64_t to_ns = calls.start_ns[next];
+    if (mark < rows.end) to_ns = std::min(to_ns, marks[mark].start_ns);
+    if (to_ns - from_ns < kLeastWaitNs) continue;
+    found.push_back({.start_ns = from_ns,
+                     .end_ns = to_ns,
+                     .thread = calls.thread[row],
+                     .name = calls.name[row],
+                     .kind = PhaseKind::kCommunication});
+  }
+}
+
 }  // namespace
 
 std::vector<PhaseMark> FindGradientWaits(const Store& store, const std::vector<PhaseMark>& marks,
@@ -47,6 +73,7 @@ std::vector<PhaseMark> FindGradientWaits(const Store& store, const std::vector<P
   const ThreadSpans operator_rows(store.operator_calls.thread);
   for (size_t thread = 0; thread < spans.thread_count(); ++thread) {
     const ThreadSpans::Rows rows = spans.Of(ThreadId::At(thread));
+    AddReceives(store, marks, rows, operator_rows.Of(ThreadId::At(thread)), found);
     ThreadWaits waits(store, operator_rows.Of(ThreadId::At(thread)));
     const PhaseMark* backward = nullptr;
     bool added = true;

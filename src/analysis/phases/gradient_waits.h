@@ -1,6 +1,7 @@
-// Where a backward on the CPU waits for other ranks: DistributedDataParallel starts to sum up
-// gradients while backward computes and, at its end, waits inside of it until the sums have come.
-// Nothing runs on the thread meanwhile.
+// Where the CPU waits for other ranks. DistributedDataParallel starts to sum up gradients while
+// backward computes and, at its end, waits inside of it until the sums have come; who receives
+// from a rank (torch.distributed.recv) waits behind the operator that asks for it. Nothing runs on
+// the thread meanwhile.
 #pragma once
 
 #include <vector>

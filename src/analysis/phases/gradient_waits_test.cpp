@@ -48,6 +48,26 @@ TEST(GradientWaits, WithoutACollectiveThereIsNone) {
   EXPECT_EQ(Communication(store, main), (std::vector<TimeSpan>{{0, 10 * kUs}}));
 }
 
+// A stage of a pipeline on the CPU: it waits until the one before it has sent.
+TEST(GradientWaits, SilenceBehindAReceiveIsWaiting) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(1, "train.py"));
+  build.Operator(main, "c10d::recv_", 0, 50 * kUs);
+  build.Operator(main, "aten::mm", 4'000 * kUs, 4'100 * kUs);
+  build.Operator(main, "c10d::send", 4'100 * kUs, 4'900 * kUs);
+  build.Operator(main, "c10d::recv_", 5'000 * kUs, 5'010 * kUs);
+  build.Phase(main, Phase::kBackward, "Tensor.backward", 7'000 * kUs, 8'000 * kUs);
+  build.Operator(main, "c10d::recv_", 8'000 * kUs, 8'010 * kUs);  // is asked for beforehand
+  build.Operator(main, "aten::mm", 8'040 * kUs, 9'000 * kUs);
+  const Store store = build.Build();
+  EXPECT_EQ(Communication(store, main), (std::vector<TimeSpan>{{0, 50 * kUs},
+                                                               {50 * kUs, 4'000 * kUs},
+                                                               {4'100 * kUs, 4'900 * kUs},
+                                                               {5'000 * kUs, 5'010 * kUs},
+                                                               {5'010 * kUs, 7'000 * kUs},
+                                                               {8'000 * kUs, 8'010 * kUs}}));
+}
+
 TEST(GradientWaits, AGpusCollectivesAreItsOwn) {
   testing::StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(1, "train.py"));

@@ -40,6 +40,24 @@ TEST(CommunicationRules, SendingAndReceivingAloneIsABubble) {
   EXPECT_EQ(FindRule(findings, "exposed-communication"), nullptr) << "it is told once";
 }
 
+// A pipeline with gloo: a step of 10 ms sends for 1 and waits for 4 behind its receive.
+TEST(CommunicationRules, ABubbleOnTheCpuIsBehindTheReceive) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    build.Operator(thread, "aten::mm", t, t + 2 * kMs);
+    build.Operator(thread, "c10d::send", t + 2 * kMs, t + 3 * kMs);
+    build.Operator(thread, "c10d::recv_", t + 3 * kMs, t + 3 * kMs + 10'000);
+    build.Operator(thread, "aten::mm", t + 7 * kMs, t + 10 * kMs - 2000);
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* found = FindRule(findings, "pipeline-bubble");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.5 * 5 * kMs, 0.1 * kMs);
+}
+
 TEST(CommunicationRules, SumsAreNoBubble) {
   const auto findings = FindingsOfKernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
   EXPECT_EQ(FindRule(findings, "pipeline-bubble"), nullptr);

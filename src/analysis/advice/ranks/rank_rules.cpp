@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/kernel_evidence.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/late/common_steps.h"
@@ -178,6 +180,26 @@ Exposed ExposedOf(const RunMeasures& run) {
     exposed.waited_ns = std::min(row.waited_ns, exposed.all_ns - exposed.sent_ns);
   }
   return exposed;
+}
+
+// Without a GPU: the loop sends, or waits for what it receives.
+double SentOnCpuNs(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (!run.gpu.empty() || main == nullptr || main->steady.empty()) return 0;
+  const PhaseMarks& marks = run.inputs->marks;
+  const ThreadSpans::Rows rows = marks.RowsOf(main->thread);
+  StepLookup steps(main);
+  std::vector<TimeSpan> spans;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = marks.all()[row];
+    if (mark.kind != PhaseKind::kCommunication || !steps.IsSteadyAt(mark.start_ns)) continue;
+    const std::string_view name = run.store->Text(mark.name);
+    if (!name.starts_with("c10d::send") && !name.starts_with("c10d::recv")) continue;
+    AddSpan(spans, mark.start_ns, mark.end_ns);
+  }
+  double sent_ns = 0;
+  for (const TimeSpan& span : spans) sent_ns += double(span.end_ns - span.start_ns);
+  return sent_ns / double(main->steady.size());
 }
 
 std::vector<Evidence> CommunicationKernels(const RunMeasures& run, bool sent) {
@@ -374,13 +396,12 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
 }
 
 void PipelineBubble(const RunMeasures& run, Findings* findings) {
-  const Exposed exposed = ExposedOf(run);
+  const double sent_ns = run.gpu.empty() ? SentOnCpuNs(run) : ExposedOf(run).sent_ns;
   const double step_ns = MeanStepNs(run);
-  if (step_ns == 0 || exposed.sent_ns < kPipelineBubble * step_ns) return;
+  if (step_ns == 0 || sent_ns < kPipelineBubble * step_ns) return;
   findings->push_back(
       {.title = "Stages of the pipeline wait for each other",
-       .seen = "For " + TimeOf(exposed.sent_ns) + " of a step (" +
-               PercentOf(exposed.sent_ns / step_ns) +
+       .seen = "For " + TimeOf(sent_ns) + " of a step (" + PercentOf(sent_ns / step_ns) +
                ") only sending and receiving between stages runs.",
        .why =
            "A stage has nothing to compute until the first micro-batch reaches it, and after its "
@@ -388,8 +409,8 @@ void PipelineBubble(const RunMeasures& run, Findings* findings) {
        .action =
            "Use twice as many micro-batches, or a schedule with smaller bubbles (1F1B, "
            "interleaved stages, zero bubble); move layers from the stage that computes longest.",
-       .gain_ns = exposed.sent_ns * kBubbleGain,
-       .uncertainty_ns = exposed.sent_ns * kBubbleUncertainty,
+       .gain_ns = sent_ns * kBubbleGain,
+       .uncertainty_ns = sent_ns * kBubbleUncertainty,
        .evidence = CommunicationKernels(run, true)});
 }
 
