@@ -1,26 +1,20 @@
-"""A folder of our own for a while, where TMPDIR may be a place in which others can exchange names."""
+"""A folder of our own for a while."""
 import os
 import tempfile
 
-from ._tool import ToolError
+from ._tool import temporary_place
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class OwnFolder:
-    """Removed only while its name leads to it: what somebody has put there meanwhile stays. Holds no descriptor, which a
-    program may close and open anew. A context manager that gives the path. Errors: ToolError where somebody exchanged
-    it at once; OSError where none can be made."""
+    """Where nobody else can exchange it: in `where`, or as TMPDIR says. Removed only while its name leads to it: what
+    has been put there meanwhile stays. Holds no descriptor, which a program may close and open anew. A context manager
+    that gives the path. Errors: ToolError where there is no such place; OSError where none can be made."""
 
     def __init__(self, prefix, where=None):
-        self.path = tempfile.mkdtemp(prefix=prefix, dir=where)
-        folder = os.open(self.path, _FOLDER)
-        try:
-            self._identity = _identity(folder)
-            if os.listdir(folder):
-                raise ToolError("somebody exchanged %s; let TMPDIR be a folder in which others cannot" % self.path)
-        finally:
-            os.close(folder)
+        self.path = tempfile.mkdtemp(prefix=prefix, dir=where or temporary_place())
+        self._identity = _identity(self.path)
 
     def __enter__(self):
         return self.path
@@ -45,7 +39,7 @@ class OwnFolder:
 
 
 def _identity(folder):
-    info = os.fstat(folder)
+    info = os.stat(folder)
     return info.st_dev, info.st_ino
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 
+from . import _private_folder
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -102,7 +104,7 @@ def record(flags, command, recording):
             if not os.path.exists(recording):
                 raise ToolError("there is no recording; the lines above say why")
             return status
-        with tempfile.TemporaryFile() as own:
+        with tempfile.TemporaryFile(dir=temporary_place()) as own:
             # No shell in between: those drop variables whose names they could not set themselves.
             status = _call([find_tool(), "profile"] + flags + ["--"] + command, stderr=own, close_fds=False,
                            env=dict(os.environ, BATCHLIGHT_PROGRAM_STDERR=str(error)))
@@ -130,6 +132,14 @@ def when_written(write, status, recording, folder, out):
     return status
 
 
+def temporary_place():
+    """The folder for what is there for a while. Errors: ToolError."""
+    try:
+        return _private_folder.temporary_place()
+    except _private_folder.NotPrivate as why:
+        raise ToolError(str(why))
+
+
 def _kept(recording, out):
     """Where a recording in a temporary folder is now: in this one, or in one that stays. Nobody else may read it."""
     place = os.path.basename(out) + ".batchlight"
@@ -145,8 +155,8 @@ def _kept(recording, out):
         except OSError:
             os.unlink(place)
     try:  # takes no room
-        place = os.path.join(tempfile.mkdtemp(prefix="batchlight_kept_"), "run.batchlight")
+        place = os.path.join(tempfile.mkdtemp(prefix="batchlight_kept_", dir=temporary_place()), "run.batchlight")
         os.rename(recording, place)
         return place
-    except OSError as problem:
-        return "nowhere (%s)" % problem.strerror
+    except (OSError, ToolError) as problem:
+        return "nowhere (%s)" % problem

@@ -35,7 +35,7 @@ class Said(BridgeCase):
             try:
                 with unittest.mock.patch.dict(os.environ, PATH=":.:" + there, CPATH=":/opt/include", CXX="",
                                               LD_LIBRARY_PATH="lib:/opt/lib:", LIBRARY_PATH="."):
-                    said = self.module._environment()
+                    said = self.module._environment(folder)
                     self.assertEqual(self.module._compiler(), os.path.join(there, "c++"))
                     os.environ["CXX"] = "./c++"
                     self.assertEqual(self.module._compiler(), os.path.realpath(planted))
@@ -43,6 +43,7 @@ class Said(BridgeCase):
                 os.chdir(before)
         self.assertEqual((said["PATH"], said["LD_LIBRARY_PATH"]), (there, "/opt/lib"))
         self.assertEqual(said["CPATH"], "/opt/include")
+        self.assertEqual({said[name] for name in ("TMPDIR", "TMP", "TEMP")}, {folder}, "a compiler's text is nobody else's")
         self.assertNotIn("LIBRARY_PATH", said, "an empty one is the present folder for some")
 
 

@@ -4,8 +4,10 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "base/folder.h"
+#include "base/status.h"
 
 namespace batchlight {
 
@@ -13,6 +15,12 @@ namespace batchlight {
 // way to it, belongs neither to this user nor to root, or others may write it. "": nobody could. In
 // a folder like /tmp, with the sticky bit, nobody can exchange what is another's.
 std::string WhyNotTrusted(const std::string& path);
+
+// The first of these folders that can be written and in which nobody else could exchange what is
+// made, as a path without links; "" is none. Errors (kOutput): why none of them.
+Result<std::string> FirstTrustedPlace(const std::vector<std::string>& places);
+// For what is there for a while: TMPDIR where it is such a place, else /tmp. Errors say what to do.
+Result<std::string> TemporaryPlace();
 
 // Whether the user may read the file, which is open and lies in the folder, as far as owner and
 // mode say: its own, the folder's and those of each folder on the way. Of groups nothing is known.

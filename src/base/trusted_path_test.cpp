@@ -52,6 +52,37 @@ TEST_F(TrustedPath, WhereALinkLeadsCounts) {
   EXPECT_NE(WhyNotTrusted(base_ + "/missing"), "");
 }
 
+TEST_F(TrustedPath, APlaceIsWhereNobodyElseCouldExchangeWhatIsMade) {
+  const std::string place = base_ + "/a/b";
+  for (const mode_t mode : {0700, 0755, 01777}) {
+    Allow(place, mode);
+    EXPECT_EQ(FirstTrustedPlace({place}).value(), place) << mode;
+  }
+  std::filesystem::create_symlink(place, base_ + "/link");
+  EXPECT_EQ(FirstTrustedPlace({"", base_ + "/missing", base_ + "/link"}).value(), place);
+  for (const mode_t mode : {0777, 02770}) {
+    Allow(place, mode);
+    EXPECT_EQ(FirstTrustedPlace({place}).status().message(),
+              place + " can be written by other users");
+    EXPECT_EQ(FirstTrustedPlace({place, "/tmp"}).value(), "/tmp");
+  }
+  Allow(place, 0700);
+  Allow(base_ + "/a", 0777);
+  EXPECT_FALSE(FirstTrustedPlace({place}).ok());
+}
+
+TEST_F(TrustedPath, TmpdirIsTakenWhereItIsSuchAPlace) {
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("TMPDIR", base_.c_str(), 1);
+  EXPECT_EQ(TemporaryPlace().value(), base_);
+  Allow(base_, 0777);
+  EXPECT_EQ(TemporaryPlace().value(), "/tmp");
+  setenv("TMPDIR", "/nowhere/at/all", 1);
+  EXPECT_EQ(TemporaryPlace().value(), "/tmp");
+  before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+}
+
 TEST_F(TrustedPath, AnotherUsersIsNot) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(chown((base_ + "/a").c_str(), 65534, 65534), 0);

@@ -8,15 +8,15 @@ import types
 import unittest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BRIDGE = os.path.join(SOURCE, "python", "batchlight", "_bridge")
+PACKAGE = os.path.join(SOURCE, "python", "batchlight")
 
 
 def load(name):
-    """A module of the bridge, without the recorder."""
-    package = sys.modules.setdefault("bridge", types.ModuleType("bridge"))
-    package.__path__ = [BRIDGE]
+    """A module of the package, without the recorder."""
+    for package, folder in (("package", PACKAGE), ("package.bridge", os.path.join(PACKAGE, "_bridge"))):
+        sys.modules.setdefault(package, types.ModuleType(package)).__path__ = [folder]
     sys.modules.setdefault("_batchlight_native", types.ModuleType("_batchlight_native"))
-    return importlib.import_module("bridge." + name)
+    return importlib.import_module("package." + name)
 
 
 class PrivateFolder(unittest.TestCase):
@@ -68,7 +68,7 @@ class Cache(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
-        self.operators = load("_torch_library")
+        self.operators = load("bridge._torch_library")
         before = os.environ.get("XDG_CACHE_HOME")
         os.environ["XDG_CACHE_HOME"] = self.folder
         self.addCleanup(lambda: os.environ.pop("XDG_CACHE_HOME") if before is None

@@ -152,12 +152,21 @@ class TheProgramIsAsWithoutUs(InFolder):
         for part in ("bin/batchlight", "lib/libbatchlight_inject.so"):
             os.makedirs(os.path.dirname(os.path.join(prefix, part)))
             shutil.copy(os.path.join(BUILD, part), os.path.join(prefix, part))
+        environment = dict(self.environment, XDG_CACHE_HOME=self.path("cache"))
         done = run(os.path.join(prefix, "bin/batchlight"), "profile", "-t", "none",
-                   "--pytorch=autograd-nvtx", FAULT_PROGRAM, "exit", 0, cwd=self.folder,
-                   env=dict(self.environment, TMPDIR=self.runtime))
+                   "--pytorch=autograd-nvtx", FAULT_PROGRAM, "exit", 0, cwd=self.folder, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(count(self.opens(), "OpEnd"), 10)
-        self.assertEqual(os.listdir(self.runtime), [], "the link is gone")
+        links = set()
+        for _ in range(2):
+            done = run(os.path.join(prefix, "bin/batchlight"), "profile", "-f", "-o", "names", "--stats=false", "-t", "none",
+                       "sh", "-c", "echo $LD_PRELOAD", cwd=self.folder, env=environment)
+            links.add(done.stdout.strip())
+        link, = links
+        self.addCleanup(shutil.rmtree, os.path.dirname(link))
+        self.assertTrue(link.startswith(self.path("cache") if os.geteuid() else "/run/batchlight/"), link)
+        # A job that was queued with this environment names it later: nobody else shall come to make it.
+        self.assertEqual(os.readlink(link), os.path.realpath(os.path.join(prefix, "lib/libbatchlight_inject.so")))
 
 
 class NamesOfRecordings(InFolder):

@@ -379,11 +379,11 @@ class AsTheProgram(InFolder):
                     os.remove(self.path("ran"))
 
     def test_a_folder_that_gets_the_name_of_ours_is_left_alone(self):
-        """Where others may exchange names: TMPDIR, by the program here, and the folder of the results."""
-        place = self.path("anybodys")
+        """The program here exchanges names in its own TMPDIR."""
+        place = self.path("own")
         thesis = os.path.join(place, "thesis")
         os.makedirs(os.path.join(thesis, "deep"))
-        os.chmod(place, 0o777)
+        os.chmod(place, 0o700)
         work = os.path.join(thesis, "deep", "work.txt")
         with open(work, "w") as file:
             file.write("years of it")
@@ -403,6 +403,18 @@ class AsTheProgram(InFolder):
                 os.rename(os.path.join(place, taken), thesis)
                 self.assertTrue(os.path.exists(work), os.listdir(place))
                 subprocess.run(["rm", "-r", os.path.join(place, "away")])
+
+    def test_nothing_is_made_where_others_may_exchange_names(self):
+        place = self.path("anybodys")
+        os.mkdir(place)
+        os.chmod(place, 0o777)
+        program = self.path("looks.py")
+        with open(program, "w") as file:
+            file.write("import os; print(os.listdir(%r))" % place)
+        for words in self.front_ends():
+            with self.subTest(words=words):
+                done = run(*words, program, cwd=self.folder, env=dict(self.environment, TMPDIR=place))
+                self.assertTrue(done.stdout.startswith("[]\n"), done.stdout + done.stderr)
 
     def test_results_are_written_without_a_folder_beside_them(self):
         place = self.path("results")

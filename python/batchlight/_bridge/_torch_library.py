@@ -8,7 +8,7 @@ import sys
 
 import _batchlight_native as _native
 
-from . import _private_folder
+from .. import _private_folder
 from ._background_build import Build, NotBuilt
 from ._standard import standard
 
@@ -45,7 +45,7 @@ def built(torch, source, what, libraries=_CORE, headers=()):
     try:
         build.wait(lambda: _is_built(path), lambda: say(
             "building the %s for PyTorch %s, once (about 10 s)" % (what, torch.__version__)),
-            _environment())
+            _environment(os.path.dirname(path)))
     except NotBuilt as why:
         raise CannotBuild("the %s, compiled by %s: %s" % (what, _compiler(), why))
     finally:
@@ -151,12 +151,14 @@ def _absolute(path):
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))
 
 
-def _environment():
-    """The compiler is not part of the program, so it runs outside the recording."""
+def _environment(folder):
+    """The compiler is not part of the program, so it runs outside the recording. What it keeps for a while, also the
+    text that becomes the library, is in `folder`: who could exchange that would choose what is loaded."""
     environment = {
         key: _absolute(value) if key in _SEARCHED else value for key, value in os.environ.items()
         if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
         and not key.startswith("BATCHLIGHT_")}
+    environment.update(dict.fromkeys(("TMPDIR", "TMP", "TEMP"), folder))
     return {key: value for key, value in environment.items() if value or key not in _SEARCHED}
 
 
@@ -177,7 +179,7 @@ def compile_against(torch, source, path):
     subprocess = standard("subprocess")
     log = ""
     for command in _commands(torch, source, path, _loaded_libraries(_CORE), ()):
-        done = subprocess.run(command, env=_environment(), stdin=subprocess.DEVNULL,
+        done = subprocess.run(command, env=_environment(os.path.dirname(path)), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode == 0:
             return None
@@ -187,11 +189,9 @@ def compile_against(torch, source, path):
 
 def _cache():
     """A folder that can be written, the user's cache if possible."""
-    tempfile = standard("tempfile")
     home = os.path.abspath(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     reasons = []
-    for folder in (os.path.join(home, "batchlight", "torch_ops"),
-                   os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.geteuid())):
+    for folder in (os.path.join(home, "batchlight", "torch_ops"), "/tmp/batchlight-%d" % os.geteuid()):
         try:
             _private_folder.make(folder)
             if os.access(folder, os.W_OK):

@@ -13,10 +13,16 @@
 namespace batchlight {
 namespace {
 
+// Who owns / can exchange all: root, also where a container has no number for root.
+bool IsTrusted(uid_t user) {
+  struct stat info {};
+  return user == 0 || user == geteuid() || (stat("/", &info) == 0 && user == info.st_uid);
+}
+
 std::string WhyNotAlone(const std::string& path, bool is_on_the_way) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return path + ": " + std::strerror(errno);
-  if (info.st_uid != 0 && info.st_uid != geteuid()) return path + " belongs to another user";
+  if (!IsTrusted(info.st_uid)) return path + " belongs to another user";
   const bool is_sticky = is_on_the_way && (info.st_mode & S_ISVTX) != 0;
   const bool others_write = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   return others_write && !is_sticky ? path + " can be written by other users" : "";
@@ -27,6 +33,20 @@ bool Grants(const struct stat& info, uid_t user, mode_t to_owner, mode_t to_othe
   return (info.st_mode & (info.st_uid == user ? to_owner : to_others)) != 0;
 }
 
+using HeapText = std::unique_ptr<char, decltype(&std::free)>;
+
+HeapText RealPath(const std::string& path) { return {realpath(path.c_str(), nullptr), &std::free}; }
+
+// Of what is made in the folder `place`, which has no link in its path.
+std::string WhyNotTrustedIn(std::string place) {
+  std::string why = WhyNotAlone(place, true);
+  while (why.empty() && place.size() > 1) {
+    place.resize(std::max<size_t>(1, place.rfind('/')));
+    why = WhyNotAlone(place, true);
+  }
+  return why;
+}
+
 // A folder that is gone through only, which needs no right to list it. -1: there is none.
 int OpenOnTheWay(int folder, const char* name) {
   return openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -35,16 +55,32 @@ int OpenOnTheWay(int folder, const char* name) {
 }  // namespace
 
 std::string WhyNotTrusted(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
-                                                         &std::free);
+  const HeapText real = RealPath(path);
   if (real == nullptr) return path + ": " + std::strerror(errno);
-  std::string place = real.get();
-  std::string why = WhyNotAlone(place, false);
-  while (why.empty() && place.size() > 1) {
-    place.resize(std::max<size_t>(1, place.rfind('/')));
-    why = WhyNotAlone(place, true);
+  const std::string why = WhyNotAlone(real.get(), false);
+  return why.empty() ? WhyNotTrustedIn(real.get()) : why;
+}
+
+Result<std::string> FirstTrustedPlace(const std::vector<std::string>& places) {
+  std::string reasons;
+  for (const std::string& place : places) {
+    if (place.empty()) continue;
+    const HeapText real = RealPath(place);
+    std::string why =
+        real == nullptr ? place + ": " + std::strerror(errno) : WhyNotTrustedIn(real.get());
+    if (why.empty() && access(real.get(), W_OK | X_OK) == 0) return std::string(real.get());
+    if (why.empty()) why = place + ": " + std::strerror(errno);
+    reasons += (reasons.empty() ? "" : "; ") + why;
   }
-  return why;
+  return OutputError(reasons);
+}
+
+Result<std::string> TemporaryPlace() {
+  const char* const set = std::getenv("TMPDIR");
+  auto place = FirstTrustedPlace({set != nullptr ? set : "", "/tmp"});
+  if (place.ok()) return place;
+  return OutputError("no folder for temporary files: " + place.status().message() +
+                     "; set TMPDIR to a folder that you alone can write");
 }
 
 // Upwards by `..`, not by names, which may be exchanged meanwhile.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/child.h"
+#include "base/trusted_path.h"
 #include "capture/gpu/disassembly.h"
 #include "capture/loop/clock.h"
 #include "capture/program/brief_child.h"
@@ -83,13 +84,14 @@ void TakeChunk(const format::ChunkView& chunk, Modules& modules) {
 // nvdisasm may hang or go on without an end, as the code is the program's.
 class Disassembler {
  public:
-  explicit Disassembler(const std::string& program) : program_(program) {}
+  explicit Disassembler(const std::string& program) : program_(program) {
+    if (auto place = TemporaryPlace(); place.ok()) place_ = std::move(place).value();
+  }
 
   // What it prints of the code; "": it does not know it, or there is no time left.
   std::string TextOf(const std::string& code) {
-    std::error_code error;
-    std::string path = fs::temp_directory_path(error).string() + "/batchlight-XXXXXX";
-    const int fd = program_.empty() || error || is_late_ || asked_++ >= kMostDisassembled
+    std::string path = place_ + "/batchlight-XXXXXX";
+    const int fd = program_.empty() || place_.empty() || is_late_ || asked_++ >= kMostDisassembled
                        ? -1
                        : mkostemp(path.data(), O_CLOEXEC);
     if (fd < 0) return "";
@@ -117,6 +119,7 @@ class Disassembler {
   }
 
   const std::string program_;
+  std::string place_;
   const int64_t start_ns_ = MonotonicNow();
   size_t asked_ = 0;
   bool is_late_ = false;

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "base/folder.h"
 #include "base/trusted_path.h"
 #include "capture/program/inherited_descriptors.h"
 #include "format/control.h"
@@ -35,51 +35,73 @@ void LetSanitizerBeSecond(std::vector<std::string>& environment) {
               options + (options.empty() ? "" : ":") + "verify_asan_link_order=0");
 }
 
-// A new folder that LD_PRELOAD can name and nobody else may exchange: who could would choose what
-// the program loads. Its path does not lead through links.
-Result<Folder> MakeTrustedFolder(const std::string& place) {
-  std::string path = place + "/batchlight-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) return OutputError(path + ": " + std::strerror(errno));
-  ASSIGN_OR_RETURN(Folder folder, Folder::Open(path, false));
-  std::error_code error;
-  const std::string real = std::filesystem::canonical(folder.DescriptorPath(), error).string();
-  const std::string why = error ? error.message() : WhyNotTrusted(real);
-  if (why.empty() && folder.IsOurs() && real.find_first_of(kSeparators) == std::string::npos) {
-    return std::move(folder).Named(real);
+// What other users may have in mind to make is another name.
+std::string DigestOf(std::string_view text) {
+  uint64_t digest = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::string digits;
+  for (int i = 0; i < 16; ++i) digits += "0123456789abcdef"[(digest >> (60 - 4 * i)) & 15];
+  return digits;
+}
+
+// A folder of this user's alone, made if it is not there; --run-as: the program's user must get
+// through root's. The folder that it lies in is a trusted place.
+Status TakeFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0) {
+    if (geteuid() == 0) (void)chmod(path.c_str(), 0755);
+  } else if (errno != EEXIST) {
+    return OutputError(path + ": " + std::strerror(errno));
   }
-  rmdir(path.c_str());
-  return OutputError(why.empty() ? real + " is no name for LD_PRELOAD" : why);
+  const std::string why = WhyNotTrusted(path);
+  return why.empty() ? Status() : OutputError(why);
+}
+
+// The link to the library in the folder `name` of `place`.
+Result<std::string> LinkIn(const std::string& place, const std::string& name,
+                           const std::string& library) {
+  (void)mkdir(place.c_str(), 0700);  // ~/.cache
+  ASSIGN_OR_RETURN(const std::string real, FirstTrustedPlace({place}));
+  const std::string own = real + "/" + name;
+  const std::string folder = own + "/" + DigestOf(library);
+  const std::string link = folder + library.substr(library.rfind('/'));
+  if (link.find_first_of(kSeparators) != std::string::npos) {
+    return OutputError(link + " is no name for LD_PRELOAD");
+  }
+  RETURN_IF_ERROR(TakeFolder(own));
+  RETURN_IF_ERROR(TakeFolder(folder));
+  if (symlink(library.c_str(), link.c_str()) != 0 && errno != EEXIST) {
+    return OutputError("cannot link " + link + ": " + std::strerror(errno));
+  }
+  std::error_code error;
+  if (std::filesystem::read_symlink(link, error) == library) return link;
+  return OutputError(link + " is something else than the link to " + library + ": remove it");
+}
+
+// ~/.cache; "": there is no home.
+std::string CacheFolder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return cache;
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache" : "";
 }
 
 }  // namespace
 
-Result<PreloadPath> PreloadPath::Make(const std::string& library) {
-  PreloadPath result;
-  result.path_ = library;
-  if (library.find_first_of(kSeparators) == std::string::npos) return result;
-  const char* const temporary = std::getenv("TMPDIR");
-  auto folder = MakeTrustedFolder(temporary != nullptr ? temporary : "/tmp");
-  if (!folder.ok()) folder = MakeTrustedFolder("/tmp");
-  if (!folder.ok()) {
-    return OutputError("LD_PRELOAD cannot name " + library +
-                       ", and there is no place for a link: " + folder.status().message());
+Result<std::string> PreloadPath(const std::string& library) {
+  if (library.find_first_of(kSeparators) == std::string::npos) return library;
+  const bool is_root = geteuid() == 0;
+  const std::string first = is_root ? "/run" : CacheFolder();
+  std::string why;
+  if (!first.empty()) {
+    auto link = LinkIn(first, "batchlight", library);
+    if (link.ok()) return link;
+    why = link.status().message() + "; ";
   }
-  (void)fchmod(folder->fd(), 0755);  // --run-as: the program's user must find the link
-  result.folder_ = folder->path();
-  result.path_ = folder->path() + library.substr(library.rfind('/'));
-  if (symlink(library.c_str(), result.path_.c_str()) != 0) {
-    return OutputError("cannot link " + result.path_ + ": " + std::strerror(errno));
-  }
-  return result;
-}
-
-PreloadPath::PreloadPath(PreloadPath&& other) noexcept
-    : path_(std::move(other.path_)), folder_(std::exchange(other.folder_, {})) {}
-
-PreloadPath::~PreloadPath() {
-  if (folder_.empty()) return;
-  unlink(path_.c_str());
-  rmdir(folder_.c_str());
+  // Apart from sessions, whose folder nobody else gets through.
+  auto link = LinkIn("/tmp", "batchlight-links-" + std::to_string(geteuid()), library);
+  if (link.ok()) return link;
+  return OutputError("LD_PRELOAD cannot name " + library +
+                     ", and there is no place for a link: " + why + link.status().message());
 }
 
 const char* FindVariable(const std::vector<std::string>& environment, const std::string& name) {

@@ -9,31 +9,15 @@
 
 namespace batchlight::capture {
 
-// A path to the injected library that LD_PRELOAD can hold: it splits at spaces and colons, so a
-// library that lies under such a path is reached through a link in a folder of its own under /tmp.
-// The link goes away with this object.
-class PreloadPath {
- public:
-  static Result<PreloadPath> Make(const std::string& library);
-  PreloadPath(PreloadPath&& other) noexcept;
-  PreloadPath& operator=(PreloadPath&& other) = delete;
-  ~PreloadPath();
-
-  const std::string& path() const { return path_; }
-  // Leaves the link: a process that outlives the session still names it, and the loader would
-  // complain.
-  void Keep() { folder_.clear(); }
-
- private:
-  PreloadPath() = default;
-  std::string path_;
-  std::string folder_;  // empty = no link was needed
-};
+// A path to the library that LD_PRELOAD can hold: it splits at spaces and colons, so a library that
+// lies under such a path is reached through a link. That stays, one for each installation, in a
+// folder of this user's alone: an environment that was kept (`at`, a job's) names it for ever.
+Result<std::string> PreloadPath(const std::string& library);
 
 struct EnvironmentOptions {
   bool inherit = true;                 // --inherit-environment
   std::vector<std::string> variables;  // --env-var, each A=B
-  std::string preload;                 // PreloadPath::path(); "" = the program as without us
+  std::string preload;                 // PreloadPath(); "" = the program as without us
   std::vector<std::string> shims;      // the same of -t osrt's library and of --python-memory's
   std::vector<std::string> levels;     // A=B; what the user has set stays
   bool cuda = true;                    // also let the CUDA driver load the library

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
 
-#include "base/file.h"
+#include "base/trusted_path.h"
 
 namespace batchlight::capture {
 namespace {
@@ -98,34 +101,43 @@ TEST(MakeTargetEnvironment, SanitizersOptionsStay) {
                "verify_asan_link_order=1");
 }
 
-TEST(PreloadPath, LinksWhatLdPreloadCannotHold) {
-  EXPECT_EQ(PreloadPath::Make("/opt/inject.so").value().path(), "/opt/inject.so");
-  for (const char* library : {"/opt/my tools/inject.so", "/opt/a:b/inject.so"}) {
-    std::string link;
-    {
-      const PreloadPath preload = PreloadPath::Make(library).value();
-      link = preload.path();
-      EXPECT_EQ(link.find_first_of(" :"), std::string::npos);
-      char target[256];
-      const ssize_t length = readlink(link.c_str(), target, sizeof target);
-      EXPECT_EQ(std::string(target, static_cast<size_t>(std::max<ssize_t>(length, 0))), library);
-    }
-    EXPECT_FALSE(FileExists(link.substr(0, link.rfind('/'))));
+std::string TargetOf(const std::string& link) {
+  std::error_code error;
+  return std::filesystem::read_symlink(link, error);
+}
+
+// What names it later, as a kept environment does, finds the library and nobody else's.
+TEST(PreloadPath, LinksWhatLdPreloadCannotHoldForGood) {
+  EXPECT_EQ(PreloadPath("/opt/inject.so").value(), "/opt/inject.so");
+  std::set<std::string> links;
+  for (const char* library : {"/opt/bl test/inject.so", "/opt/bl:test/inject.so"}) {
+    const std::string link = PreloadPath(library).value();
+    EXPECT_EQ(link.find_first_of(" :"), std::string::npos);
+    EXPECT_EQ(TargetOf(link), library);
+    EXPECT_EQ(PreloadPath(library).value(), link);
+    EXPECT_EQ(WhyNotTrusted(link.substr(0, link.rfind('/'))), "");
+    links.insert(link);
+  }
+  EXPECT_EQ(links.size(), 2U);
+  for (const std::string& link : links) {
+    std::filesystem::remove_all(std::filesystem::path(link).parent_path());
   }
 }
 
-// Whoever could exchange the link would choose what the program loads, and whose mode changes.
+// Whoever could exchange the link would choose what the program loads.
 TEST(PreloadPath, MakesNoLinkWhereOthersCouldExchangeIt) {
+  if (geteuid() == 0) GTEST_SKIP() << "root's are in /run";
   char shared[] = "/tmp/bl_preload_XXXXXX";
   ASSERT_NE(mkdtemp(shared), nullptr);
   ASSERT_EQ(chmod(shared, 0777), 0);
-  const char* const before = std::getenv("TMPDIR");
+  const char* const before = std::getenv("XDG_CACHE_HOME");
   const std::string kept = before != nullptr ? before : "";
-  setenv("TMPDIR", shared, 1);
-  const std::string link = PreloadPath::Make("/opt/my tools/inject.so").value().path();
-  before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
+  setenv("XDG_CACHE_HOME", shared, 1);
+  const std::string link = PreloadPath("/opt/bl test/inject.so").value();
+  before != nullptr ? setenv("XDG_CACHE_HOME", kept.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
   EXPECT_FALSE(link.starts_with(shared)) << link;
   EXPECT_EQ(rmdir(shared), 0);
+  std::filesystem::remove_all(std::filesystem::path(link).parent_path());
 }
 
 }  // namespace

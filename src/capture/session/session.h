@@ -117,7 +117,6 @@ class Session : private SessionCommands {
   SessionEnd Finish();
   void SayOfUnreached();
   void SealAtEnd(SessionEnd& end);
-  void KeepLibraries();
   // Capture `index` into `path`; nothing: all of the recording.
   Status SealCaptures();  // those after first_capture_, each by itself
   Status SealTo(const std::string& path, std::optional<uint32_t> index);
@@ -135,8 +134,8 @@ class Session : private SessionCommands {
   Progress progress_;
   EventLoop loop_;
   SignalRelay signals_{loop_};
-  std::optional<PreloadPath> preload_;
-  std::vector<PreloadPath> shims_;
+  std::string preload_;
+  std::vector<std::string> shims_;
   bool preloads_timers_ = false;
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;

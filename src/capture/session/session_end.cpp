@@ -11,12 +11,6 @@
 
 namespace batchlight::capture {
 
-// Processes that outlive the session still name them.
-void Session::KeepLibraries() {
-  preload_->Keep();
-  for (PreloadPath& shims : shims_) shims.Keep();
-}
-
 SessionEnd Session::Finish() {
   if (monitor_ && !monitor_->End()) {
     notice_("what watches the job was left waiting: the file system of " + options_.monitor.folder +
@@ -33,7 +27,6 @@ SessionEnd Session::Finish() {
   SessionEnd end = end_;
   end.program_ran = true;
   end.left_running = life_ == Life::kLeftRunning;
-  if (end.left_running || processes_->alive() > 0) KeepLibraries();
   end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();

@@ -74,10 +74,9 @@ Session::Session(SessionOptions options, Notice notice, Progress progress)
 
 Result<std::optional<SessionEnd>> Session::StartProgram() {
   ASSIGN_OR_RETURN(const Install install, FindInstall());
-  ASSIGN_OR_RETURN(PreloadPath preload, PreloadPath::Make(install.inject_library));
-  preload_.emplace(std::move(preload));
   EnvironmentOptions wanted = PlainEnvironment(options_);
-  wanted.preload = preload_->path();
+  ASSIGN_OR_RETURN(preload_, PreloadPath(install.inject_library));
+  wanted.preload = preload_;
   wanted.levels = options_.levels;
   if ((options_.trace & format::kTraceOs) != 0) {
     RETURN_IF_ERROR(PreloadShims(install.osrt_library, "leave osrt out of --trace"));
@@ -86,7 +85,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
     RETURN_IF_ERROR(PreloadShims(install.memory_library, "leave out --python-memory"));
   }
   RETURN_IF_ERROR(PreloadTimers(install));
-  for (const PreloadPath& shims : shims_) wanted.shims.push_back(shims.path());
+  wanted.shims = shims_;
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
   for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
   const TargetProgram target = FindTarget(options_, wanted);
@@ -130,7 +129,7 @@ Status Session::PreloadShims(const std::string& library, const std::string& or_e
   if (!FileExists(library)) {
     return InputError(library + " is missing: copy the whole installation, or " + or_else);
   }
-  ASSIGN_OR_RETURN(PreloadPath shims, PreloadPath::Make(library));
+  ASSIGN_OR_RETURN(std::string shims, PreloadPath(library));
   shims_.push_back(std::move(shims));
   return {};
 }
@@ -310,8 +309,7 @@ void Session::SendMetrics() {
 }
 
 void Session::OpenUsageSampler(pid_t pid) {
-  auto sampler =
-      UsageSampler::Open(loop_, *processes_, recording_->live_folder(), pid, preload_->path());
+  auto sampler = UsageSampler::Open(loop_, *processes_, recording_->live_folder(), pid, preload_);
   if (!sampler.ok()) {
     recording_->log().AddReason(
         "process-usage", "what processes use is not recorded: " + sampler.status().message());

@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/trusted_path.h"
 #include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
@@ -80,8 +80,8 @@ Result<RepeatableInput> RepeatableInput::Make() {
         "not kept, and only the first run can read it");
     return RepeatableInput(-1);
   }
-  const char* temporary = std::getenv("TMPDIR");
-  std::string path = std::string(temporary != nullptr ? temporary : "/tmp") + "/batchlight-XXXXXX";
+  ASSIGN_OR_RETURN(std::string path, TemporaryPlace());
+  path += "/batchlight-XXXXXX";
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0) {
     return OutputError("--measure-overhead: cannot make " + path + ": " + std::strerror(errno));

@@ -3,26 +3,19 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/trusted_path.h"
+
 namespace batchlight::cli {
-namespace {
-
-constexpr char kAdvice[] = "; set TMPDIR to a folder of yours that can be written";
-
-}  // namespace
 
 Result<TemporaryFolder> TemporaryFolder::Make(const std::string& prefix) {
-  std::error_code error;
-  const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-  if (error) return OutputError("there is no folder for temporary files" + std::string(kAdvice));
-  auto path = MakePrivateFolder((place / prefix).string());
-  if (!path.ok()) return OutputError(path.status().message() + kAdvice);
-  auto parent = Folder::OpenParent(path.value());
-  auto held = Folder::Open(path.value(), false);
-  if (!parent.ok() || !held.ok() || !held->IsOurs() || !held->Names().empty()) {
-    return OutputError("somebody exchanged " + path.value() +
-                       "; set TMPDIR to a folder in which others cannot");
+  ASSIGN_OR_RETURN(const std::string place, TemporaryPlace());
+  const auto path = MakePrivateFolder((std::filesystem::path(place) / prefix).string());
+  if (!path.ok()) {
+    return OutputError(path.status().message() + "; set TMPDIR to a folder that can take more");
   }
-  return TemporaryFolder(std::move(parent).value(), std::move(held).value());
+  ASSIGN_OR_RETURN(Folder parent, Folder::OpenParent(path.value()));
+  ASSIGN_OR_RETURN(Folder held, Folder::Open(path.value(), false));
+  return TemporaryFolder(std::move(parent), std::move(held));
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -1,6 +1,6 @@
-// A folder of this user alone for a while, in TMPDIR, which may be a place where others can
-// exchange names. The destructor removes the files in it and the folder, by its descriptor: what
-// somebody has put under its name meanwhile stays.
+// A folder of this user alone for a while, where nobody else can exchange it (TemporaryPlace()).
+// The destructor removes the files in it and the folder, by its descriptor: what has been put
+// under its name meanwhile stays.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace batchlight::cli {
 
 class TemporaryFolder {
  public:
-  // Errors (kOutput) name path and reason, and TMPDIR; also where somebody exchanged it at once.
+  // Errors (kOutput) name path and reason, and TMPDIR.
   static Result<TemporaryFolder> Make(const std::string& prefix);
   TemporaryFolder(TemporaryFolder&& other) noexcept = default;
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;

@@ -1,6 +1,8 @@
-"""Where the bridge keeps code that it will load: places that nobody else can write."""
+"""Places that nobody else can write: for code that the bridge will load, and for files that are there for a while."""
 import os
 import stat
+
+_TMP = "/tmp"
 
 
 class NotPrivate(Exception):
@@ -15,10 +17,16 @@ def check(path):
         raise NotPrivate("%s belongs to someone else" % path)
     if own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise NotPrivate("%s can be written by other users" % path)
-    folder = os.path.dirname(os.path.realpath(path))
+    _check_way(os.path.dirname(os.path.realpath(path)))
+
+
+def _check_way(folder):
+    """Of what is made in `folder`, which has no link in its path."""
+    # Who owns / can exchange all: root, also where a container has no number for root.
+    trusted = (0, os.geteuid(), os.stat("/").st_uid)
     while True:
         found = os.stat(folder)
-        if found.st_uid not in (0, os.geteuid()):
+        if found.st_uid not in trusted:
             raise NotPrivate("%s belongs to someone else" % folder)
         # In a folder like /tmp nobody can remove or rename what is another's.
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
@@ -38,3 +46,21 @@ def make(path):
     except FileExistsError:
         pass
     check(path)
+
+
+def temporary_place():
+    """Where files lie for a while: TMPDIR if nobody else could exchange what is made there, else /tmp (as
+    base/trusted_path.h). Raises NotPrivate where neither is such a place."""
+    reasons = []
+    for place in (os.environ.get("TMPDIR"), _TMP):
+        if place:
+            place = os.path.realpath(place)
+            try:
+                _check_way(place)
+                if os.access(place, os.W_OK | os.X_OK):
+                    return place
+                reasons.append("%s cannot be written" % place)
+            except (OSError, NotPrivate) as why:
+                reasons.append(str(why))
+    raise NotPrivate("no folder for temporary files: %s; set TMPDIR to a folder that you alone can write"
+                     % "; ".join(reasons))
