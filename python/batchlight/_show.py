@@ -9,7 +9,9 @@ import html
 import json
 import os
 import re
+import socket
 import subprocess
+import time
 import urllib.request
 from urllib.parse import urlsplit
 
@@ -19,13 +21,35 @@ _MOST_BYTES = 8 << 20  # of a page in a notebook, which is saved with it
 _IDLE = "30m"
 _PLACES = ("--step", "--at", "--find")
 _ASK_S = 10
+_held = []  # sockets
 _GONE = "This view was of another session of the notebook: run the cell again."
-# The output is stored, and may be opened when its server is gone.
+_FRESH_S = 300  # as a ticket
+# The output is stored, and may be opened when anybody has the port of its server. So nothing there is asked before
+# Jupyter says that the kernel's very process lives, which holds the port: what it says has its session. Elsewhere
+# nobody can say, and only an output that was just made asks.
 _OPENS = """<body style="font: 14px system-ui; margin: 12px"><p hidden>%s</p><script>
-fetch("%sthere", {mode: "no-cors", cache: "no-store"}).then((answer) => {
+const of = %s;
+const fails = () => { document.querySelector("p").hidden = false; };
+const opens = () => fetch(of.at + "there", {mode: "no-cors", cache: "no-store"}).then((answer) => {
   if (!answer.ok && answer.type !== "opaque") throw answer;
-  location.replace("%s");
-}).catch(() => { document.querySelector("p").hidden = false; });
+  location.replace(of.at + of.fragment);
+}).catch(fails);
+const at = new URL(of.channels, document.baseURI);
+if (of.channels && /^http/.test(at.protocol)) {
+  at.protocol = at.protocol.replace("http", "ws");
+  const socket = new WebSocket(at), id = crypto.getRandomValues(new Uint32Array(4)).join("");
+  socket.onopen = () => socket.send(JSON.stringify({channel: "control", parent_header: {}, metadata: {}, content: {},
+    header: {msg_id: id, msg_type: "kernel_info_request", session: id, username: "", version: "5.3", date: ""}}));
+  socket.onmessage = ({data}) => {
+    const said = typeof data === "string" ? JSON.parse(data) : {};
+    if (said.channel !== "control" || said.parent_header.msg_id !== id) return;
+    socket.onclose = null;
+    socket.close();
+    (said.header.session === of.session ? opens : fails)();
+  };
+  socket.onclose = fails;
+} else if (Math.abs(Date.now() / 1000 - of.made) < of.fresh) opens();
+else fails();
 </script></body>"""
 
 
@@ -58,6 +82,8 @@ class _Server:
 
     def __init__(self, process, url):
         self._process = process
+        self.kernel = None  # (its number at Jupyter, its session)
+        self.jupyter = "/"
         # Never in what a notebook stores: who has it reads the run for as long as it is served.
         found = re.fullmatch(r"(?P<at>http://.*:[0-9]+/)#token=(?P<token>[0-9a-f]+)(?P<place>.*)", url)
         if found is None:
@@ -80,7 +106,12 @@ class _Server:
             fragment = "ticket=%s%s" % (self._ticket(), self._place)
         except OSError:  # it has ended
             return "<p>%s</p>" % _GONE
-        return _OPENS % (_GONE, self.address, "%s#%s" % (self.address, fragment))
+        number, session = self.kernel or ("", "")
+        of = {"at": self.address, "fragment": "#" + fragment, "made": time.time(), "fresh": _FRESH_S, "session": session,
+              "channels": number and "%sapi/kernels/%s/channels" % (self.jupyter, number)}
+        if number and self.address != self._at:  # each question of the page carries the login to Jupyter
+            of["fragment"] += "&kernel=%s,%s" % self.kernel
+        return _OPENS % (_GONE, json.dumps(of).replace("<", "\\u003c"))
 
     def close(self):
         if self._process.poll() is None:
@@ -120,7 +151,7 @@ def _page(program, run, place):
 
 
 def _notebook():
-    """(origin, path) of a Jupyter server on this machine; of several the newest."""
+    """(origin, path) of a Jupyter server on this machine: of several this kernel's, else the newest."""
     try:
         from jupyter_server.serverapp import list_running_servers
         servers = list(list_running_servers())
@@ -128,8 +159,31 @@ def _notebook():
         servers = []
     if not servers:
         return "http://localhost:8888", "/"
+    servers = [server for server in servers if server.get("pid") == os.getppid()] or servers
     url = urlsplit(servers[-1]["url"])
     return "%s://%s" % (url.scheme, url.netloc), servers[-1].get("base_url") or "/"
+
+
+def _kernel():
+    """(its number at Jupyter, the session of all that this process says there); None where it is no Jupyter's."""
+    try:
+        from ipykernel.connect import get_connection_file
+        from IPython import get_ipython
+        number = re.fullmatch(r"kernel-([\w-]+)\.json", os.path.basename(get_connection_file()))[1]
+        session = get_ipython().kernel.session.session
+        return (number, session) if re.fullmatch(r"[\w-]+", session) else None
+    except Exception:
+        return None
+
+
+def _held_port():
+    """A port of this user's for as long as this process lives, also when its server has ended: what is stored leads
+    there. The socket that holds it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind(("127.0.0.1", 0))
+    _held.append(held)
+    return held.getsockname()[1]
 
 
 def _has_proxy():
@@ -143,9 +197,13 @@ def _has_proxy():
 def _serve(program, run, place, height, origin):
     found, path = _notebook()
     path = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", path)
+    path = path if path.endswith("/") else path + "/"
     origin = origin or found
     parts = urlsplit(origin)
-    words = [program, "view", "--no-browser", "--idle", _IDLE, "--frame-ancestor", origin]
+    words = [program, "view", "--no-browser", "--idle", _IDLE]
+    if hasattr(socket, "SO_REUSEPORT"):
+        words += ["--share-port", "--port=%d" % _held_port()]
+    words += ["--frame-ancestor", origin]
     if parts.hostname in ("localhost", "127.0.0.1"):
         other = "127.0.0.1" if parts.hostname == "localhost" else "localhost"
         words += ["--frame-ancestor", origin.replace(parts.hostname, other, 1)]
@@ -159,8 +217,9 @@ def _serve(program, run, place, height, origin):
         raise NotShown(said(error))
     server.stderr.close()
     served = _Server(server, url)
+    served.kernel, served.jupyter = _kernel(), path
     if _has_proxy():
-        served.address = "%sproxy/%d/" % (path if path.endswith("/") else path + "/", served.port)
+        served.address = "%sproxy/%d/" % (path, served.port)
     shown = Timeline(None, height, served)
     atexit.register(shown.close)
     return shown

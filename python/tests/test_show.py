@@ -1,5 +1,8 @@
 """show() in a notebook, with a shell script for the program."""
+import json
 import os
+import re
+import socket
 import stat
 import sys
 import tempfile
@@ -71,8 +74,9 @@ class Show(unittest.TestCase):
         self.addCleanup(shown.close)
         for ticket in "12":
             page = self.page(shown)
-            self.assertIn('location.replace("http://127.0.0.1:4711/#ticket=%s&step=3")' % ticket, page)
-            self.assertIn('fetch("http://127.0.0.1:4711/there"', page)
+            of = self.of(page)
+            self.assertEqual((of["at"], of["fragment"]), ("http://127.0.0.1:4711/", "#ticket=%s&step=3" % ticket))
+            self.assertEqual(of["channels"], "", "of no kernel")
             self.assertNotIn("abc", page)
         served = self.calls()[-1]
         self.assertIn("--frame-ancestor http://localhost:8890 --frame-ancestor http://127.0.0.1:8890", served)
@@ -83,14 +87,31 @@ class Show(unittest.TestCase):
         self.assertIsNotNone(server.poll())
         shown.close()
 
+    def of(self, page):
+        """What its script knows."""
+        return json.loads(page.split("const of = ")[1].split(";\n")[0])
+
+    def test_its_port_is_nobody_elses_for_as_long_as_this_process_lives(self):
+        shown = _show.show("run", served=True)
+        port = int(re.search("--share-port --port=([0-9]+)", self.calls()[-1])[1])
+        shown.close()
+        for again in (0, 1):
+            with socket.socket() as other, self.assertRaises(OSError):
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, again)
+                other.bind(("127.0.0.1", port))
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+
     def test_goes_through_the_proxy_of_jupyter(self):
         with mock.patch.object(_show, "_has_proxy", lambda: True), \
+                mock.patch.object(_show, "_kernel", lambda: ("12-ab", "5e-55")), \
                 mock.patch.dict(os.environ, {"JUPYTERHUB_SERVICE_PREFIX": "/user/ann/"}):
             shown = _show.show("run", served=True, origin="https://hub.example.org")
         self.addCleanup(shown.close)
         page = self.page(shown)
-        self.assertIn('location.replace("/user/ann/proxy/4711/#ticket=1&step=3")', page)
-        self.assertIn('fetch("/user/ann/proxy/4711/there"', page)
+        of = self.of(page)
+        self.assertEqual((of["at"], of["fragment"]), ("/user/ann/proxy/4711/", "#ticket=1&step=3&kernel=12-ab,5e-55"))
+        self.assertEqual((of["channels"], of["session"]), ("/user/ann/api/kernels/12-ab/channels", "5e-55"))
         self.assertIn("--frame-ancestor https://hub.example.org --allow-host hub.example.org", self.calls()[-1])
 
     def test_a_server_whose_address_is_unknown_is_ended(self):

@@ -78,8 +78,8 @@ bool HasTicket(const AccessRules& rules, const HttpRequest& request) {
   const std::string_view words = given.substr(kTicket.size());
   const size_t blank = std::min(words.find(' '), words.size());
   const std::string_view claim = words.substr(std::min(blank + 1, words.size()));
-  const bool own = request.over_unix_socket ||
-                   (request.peer_port != 0 && IsOwnPeer(request.peer_port, request.own_port));
+  const bool own =
+      request.over_unix_socket || (request.peer.port != 0 && IsOwnPeer(request.peer, request.own));
   return own && rules.tickets->Take(words.substr(0, blank), claim, NowMs());
 }
 
@@ -142,10 +142,13 @@ std::optional<HttpResponse> AnswerAccess(const AccessRules& rules, const HttpReq
 
 std::string ContentPolicy(const AccessRules& rules) {
   std::string ancestors = rules.frame_ancestors.empty() ? " 'none'" : " 'self'";
-  for (const std::string& origin : rules.frame_ancestors) ancestors += " " + origin;
-  return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors" +
-         ancestors;
+  std::string sockets;  // of Jupyter, which says whether the notebook's kernel lives
+  for (const std::string& origin : rules.frame_ancestors) {
+    ancestors += " " + origin;
+    sockets += " ws" + origin.substr(std::strlen("http"));
+  }
+  return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" + sockets +
+         "; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors" + ancestors;
 }
 
 bool IsHostName(std::string_view name) {

@@ -8,6 +8,11 @@
 
 namespace batchlight::serve {
 
+struct Endpoint {
+  uint32_t address = 0;  // 127.0.0.1 is 0x7f000001
+  uint16_t port = 0;
+};
+
 struct HttpRequest {
   std::string method;  // "GET"
   std::string target;  // "/api/1/view", as it came
@@ -18,8 +23,8 @@ struct HttpRequest {
   std::string content_type;
   std::string body;
   bool over_unix_socket = false;  // which only this user can open
-  uint16_t peer_port = 0;         // else of TCP; 0: the connection has ended already
-  uint16_t own_port = 0;
+  Endpoint peer;                  // else of TCP; port 0: the connection has ended already
+  Endpoint own;
 };
 
 struct HttpResponse {

@@ -65,10 +65,15 @@ HttpRequest HeaderOf(const http::request_header<>& header) {
   return request;
 }
 
+Endpoint EndpointOf(const asio::ip::tcp::endpoint& endpoint) {
+  const bool is_v4 = endpoint.address().is_v4();  // as what is listened on
+  return {is_v4 ? endpoint.address().to_v4().to_uint() : 0, endpoint.port()};
+}
+
 void NotePeer(const asio::ip::tcp::socket& socket, HttpRequest& request) {
   error_code error;  // of one that has ended
-  request.peer_port = socket.remote_endpoint(error).port();
-  request.own_port = socket.local_endpoint(error).port();
+  request.peer = EndpointOf(socket.remote_endpoint(error));
+  request.own = EndpointOf(socket.local_endpoint(error));
 }
 
 #ifndef _WIN32
@@ -312,13 +317,17 @@ struct HttpServer::State {
   };
   OwnSocket own_socket;
 
-  Status ListenTcp(uint16_t port) {
+  Status ListenTcp(uint16_t port, [[maybe_unused]] bool shares_port) {
     error_code error;
     const Tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
     tcp.emplace(io);
     tcp->open(endpoint.protocol(), error);
     if (!error) KeepFromChildren(tcp->native_handle());
     if (!error) tcp->set_option(OnePort(true), error);
+#ifndef _WIN32
+    using SharedPort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+    if (!error && shares_port) tcp->set_option(SharedPort(true), error);
+#endif
     if (!error) tcp->bind(endpoint, error);
     if (!error) tcp->listen(asio::socket_base::max_listen_connections, error);
     if (!error) return {};
@@ -428,7 +437,7 @@ Result<HttpServer> HttpServer::Listen(ServerOptions options) {
   auto state = std::make_unique<State>();
   state->shared.limits = options.limits;
   state->shared.content_policy = std::move(options.content_policy);
-  RETURN_IF_ERROR(options.socket.empty() ? state->ListenTcp(options.port)
+  RETURN_IF_ERROR(options.socket.empty() ? state->ListenTcp(options.port, options.shares_port)
                                          : state->ListenLocal(options.socket));
   return HttpServer(std::move(state));
 }

@@ -23,7 +23,10 @@ struct ServerLimits {
 };
 
 struct ServerOptions {
-  uint16_t port = 0;   // 0: any that is free
+  uint16_t port = 0;  // 0: any that is free
+  // Another process of this user's holds the port for this server, without listening
+  // (SO_REUSEPORT): nobody else gets it when the server has ended.
+  bool shares_port = false;
   std::string socket;  // path of a Unix socket instead
   ServerLimits limits;
   std::string content_policy;  // header of every answer

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <bit>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -9,18 +12,30 @@
 namespace batchlight::serve {
 namespace {
 
-// "0100007F:1A2B"; of a socket for both families "0000000000000000FFFF00000100007F:1A2B".
-bool IsLoopback(const std::string& address, uint16_t port) {
-  const size_t colon = address.find(':');
-  if (colon == std::string::npos || !address.substr(0, colon).ends_with("0100007F")) return false;
-  return std::stoul(address.substr(colon + 1), nullptr, 16) == port;
+// A word of an address, as the kernel writes it: as a number of the machine's.
+uint32_t AsWritten(uint32_t word) {
+  return std::endian::native == std::endian::little ? __builtin_bswap32(word) : word;
+}
+
+// "0100007F:1A2B".
+std::string TextOf(const Endpoint& endpoint) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%08X:%04X", AsWritten(endpoint.address), endpoint.port);
+  return text.data();
+}
+
+// Of a socket for both families: "0000000000000000FFFF00000100007F:1A2B".
+std::string TextInBothOf(const Endpoint& endpoint) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%016X%08X", 0U, AsWritten(0xffff));
+  return text.data() + TextOf(endpoint);
 }
 
 enum class Found { kNoTable, kNone, kOwn, kOthers };
 
 // A line: number, local and remote address, state, queues, timer, retransmits, uid, timeout, inode.
 // One that was closed has no inode, and no user is known of it.
-Found Look(const char* table, uint16_t local, uint16_t remote) {
+Found Look(const char* table, const std::string& local, const std::string& remote) {
   std::ifstream file(table);
   std::string line;
   if (!std::getline(file, line)) return Found::kNoTable;
@@ -28,7 +43,7 @@ Found Look(const char* table, uint16_t local, uint16_t remote) {
     std::istringstream words(line);
     std::string number, from, to, word;
     words >> number >> from >> to;
-    if (!IsLoopback(from, local) || !IsLoopback(to, remote)) continue;
+    if (from != local || to != remote) continue;
     for (int skipped = 0; skipped < 4; ++skipped) words >> word;
     unsigned long uid = 0, timeout = 0, inode = 0;
     words >> uid >> timeout >> inode;
@@ -40,10 +55,10 @@ Found Look(const char* table, uint16_t local, uint16_t remote) {
 
 }  // namespace
 
-bool IsOwnPeer(uint16_t peer_port, uint16_t own_port) {
-  const Found plain = Look("/proc/net/tcp", peer_port, own_port);
+bool IsOwnPeer(const Endpoint& peer, const Endpoint& own) {
+  const Found plain = Look("/proc/net/tcp", TextOf(peer), TextOf(own));
   if (plain != Found::kNone) return plain != Found::kOthers;
-  return Look("/proc/net/tcp6", peer_port, own_port) == Found::kOwn;
+  return Look("/proc/net/tcp6", TextInBothOf(peer), TextInBothOf(own)) == Found::kOwn;
 }
 
 }  // namespace batchlight::serve

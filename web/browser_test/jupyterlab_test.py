@@ -8,7 +8,9 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,18 @@ def cell(text):
 def notebook(*cells):
     return json.dumps({'cells': [cell(text) for text in cells], 'metadata': {'kernelspec': {
         'display_name': 'Python 3', 'language': 'python', 'name': 'python3'}}, 'nbformat': 4, 'nbformat_minor': 5})
+
+
+def listening(port):
+    """A socket that listens there, once it can: the kernel ends, and holds the port until then."""
+    end = time.monotonic() + webdriver.LONG_S
+    while True:
+        try:
+            return socket.create_server(('127.0.0.1', port))
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 class JupyterLab(unittest.TestCase):
@@ -121,11 +135,17 @@ class JupyterLab(unittest.TestCase):
                          'const {parentNode} = frame; frame.remove(); parentNode.append(frame)')
         self.wait('return timeline !== before && /run the cell again/.test(timeline?.document?.body?.innerText)')
         # As opened later.
+        # Anybody may have the port by now, and is asked nothing: each question has the login to Jupyter in it.
+        port = int(re.search(r'/proxy/(\d+)/', saved)[1])
         self.wait('return notebook.sessionContext.shutdown().then(() => true)')
+        other = self.enterContext(listening(port))
         self.browser.run('window.before = timeline; const frame = notebook.node.querySelector(".jp-OutputArea iframe");'
                          'const {parentNode} = frame; frame.remove(); parentNode.append(frame)')
         self.wait('return timeline !== before && /another session of the notebook: run the cell again/'
                   '.test(timeline?.document?.body?.innerText)')
+        other.settimeout(3)
+        with self.assertRaises(TimeoutError):
+            other.accept()
 
 
 if __name__ == '__main__':

@@ -50,6 +50,7 @@ struct ViewFlags {
   std::string idle;
   std::string html;
   bool no_browser = false;
+  bool shares_port = false;
   ViewTarget target;
   StepOptions steps;
 };
@@ -303,6 +304,7 @@ Status Run(const ViewFlags& options) {
   RETURN_IF_ERROR(CheckFlags(options));
   if (!options.html.empty()) return WritePage(options);
   serve::ServerOptions server_options{.socket = options.socket};
+  server_options.shares_port = options.shares_port;
   ASSIGN_OR_RETURN(server_options.port, PortOf(options));
   if (!options.idle.empty()) {
     ASSIGN_OR_RETURN(const int64_t idle_ns, ParseDuration(options.idle));
@@ -356,6 +358,10 @@ void RegisterView(const Command& app, Outcome& outcome) {
       .TypeName("NAME");
   command.Option("--port", &options->port, "Port to listen on (default: one that is free)")
       .TypeName("N");
+  command
+      .Switch("--share-port", &options->shares_port,
+              "Another process of this user holds --port for this server")
+      .Group("");
   command.Option("--socket", &options->socket, "Listen on a Unix socket instead of a port")
       .TypeName("FILE");
   command.Option("--html", &options->html, "Write the timeline into one file instead")

@@ -53,7 +53,7 @@ export class Live {
     clearTimeout(this.timer);
     this.timer = 0;
     const left = this.over && performance.now() - this.used > kUsedMs;
-    if (document.hidden || left) return;
+    if (document.hidden || left || this.connection.over) return;
     const wait = this.connection.gone ? kGoneMs : this.over ? kCompleteMs : kGrowingMs;
     this.timer = window.setTimeout(() => void this.look(), wait);
   }

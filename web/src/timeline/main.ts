@@ -3,7 +3,7 @@ import {copyWholeNames, h} from "../dom";
 import {applyStoredTheme} from "../theme";
 import {App} from "./app";
 import {openRuns} from "./data/open_run";
-import {keepToken, redeem} from "./data/http_source";
+import {keepKernel, keepToken, redeem} from "./data/http_source";
 import type {CallError} from "./data/source";
 import {Connection} from "./data/connection";
 import type {UrlState} from "./state/url_state";
@@ -14,6 +14,7 @@ async function takeToken(): Promise<UrlState> {
   const state = parseUrl(location.hash);
   if (state.token || state.ticket) {
     if (state.token) keepToken(state.token);
+    keepKernel(state.kernel ?? "");
     history.replaceState(null, "", location.pathname + location.search + formatUrl(state));
     if (state.ticket) await redeem(state.ticket);
   }

@@ -3,6 +3,7 @@ import type {ViewAnswer} from "./answer";
 import {decodeView} from "./answer";
 import type {Connection, Reach} from "./connection";
 import {whyGone} from "./connection";
+import {Kernel} from "./kernel";
 import type {ViewRequest} from "./protocol";
 import type {Source} from "./source";
 import {CallError} from "./source";
@@ -10,6 +11,12 @@ import {CallError} from "./source";
 // Behind a proxy several servers share an origin.
 const kTokenKey = `batchlight.token ${location.pathname}`;
 const kClaimKey = `batchlight.claim ${location.pathname}`;
+const kKernelKey = `batchlight.kernel ${location.pathname}`;
+// The token is all that the server needs. What a browser keeps for this host is for its other
+// servers, and would go to whoever listens on the port when ours has ended.
+const kIsDirect =
+  location.pathname === "/" && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
+const kCredentials: RequestCredentials = kIsDirect ? "omit" : "same-origin";
 
 function store(key: string, value: string): void {
   try {
@@ -33,6 +40,34 @@ export function keepToken(token: string): void {
 }
 
 let kept = "";
+let kernel: Kernel|null = null;
+let isOver = false;  // nobody knows who listens there by now
+
+// Of the notebook behind whose proxy this page is; "": there is none.
+export function keepKernel(words: string): void {
+  store(kKernelKey, words);
+  kernel = words ? new Kernel(words) : null;
+}
+
+// Whether what a question carries goes to our server alone. Behind a proxy of no notebook that is
+// so until one fails.
+async function isOurs(): Promise<boolean> {
+  const words = stored(kKernelKey);
+  if (words) kernel ??= new Kernel(words);
+  return !isOver && (!kernel || await kernel.alive());
+}
+
+async function send(
+  call: string, authorization: string, body: string, signal?: AbortSignal): Promise<Response> {
+  if (!await isOurs()) throw new TypeError("nothing is asked");
+  return await fetch(`api/1/${call}`, {
+    method: "POST",
+    credentials: kCredentials,
+    headers: {"Content-Type": "application/json", Authorization: authorization},
+    body,
+    signal,
+  });
+}
 
 function token(): string {
   return kept || stored(kTokenKey);
@@ -51,14 +86,10 @@ export async function redeem(ticket: string): Promise<void> {
   }
   let answer: Response;
   try {
-    answer = await fetch("api/1/token", {
-      method: "POST",
-      headers: {"Content-Type": "application/json", Authorization: `Ticket ${ticket} ${claim}`},
-      body: "{}",
-    });
+    answer = await send("token", `Ticket ${ticket} ${claim}`, "{}");
     if (!answer.ok && token() && await isTaken()) return;
   } catch {
-    throw goneError("cut", false);
+    throw goneError(reachNow("cut"), false);
   }
   if (answer.ok) return keepToken((await answer.json() as {token: string}).token);
   keepToken("");
@@ -71,18 +102,20 @@ async function isTaken(): Promise<boolean> {
 }
 
 async function ask(call: string, request: object, signal?: AbortSignal): Promise<Response> {
-  return await fetch(`api/1/${call}`, {
-    method: "POST",
-    headers: {"Content-Type": "application/json", Authorization: `Bearer ${token()}`},
-    body: JSON.stringify(request),
-    signal,
-  });
+  return await send(call, `Bearer ${token()}`, JSON.stringify(request), signal);
 }
 
 // What opens this page at a place in any tab, with the token that this one has.
 export function addressOf(place: string): string {
   const rest = place.replace(/^#/, "");
-  return `${location.origin}${location.pathname}#token=${token()}${rest ? "&" : ""}${rest}`;
+  const words = kernel ? `&kernel=${kernel.words}` : "";
+  return `${location.origin}${location.pathname}#token=${token()}${words}${rest ? "&" : ""}${rest}`;
+}
+
+// Behind a proxy it is over with the first question that nobody of ours answers.
+function reachNow(reach: Exclude<Reach, "there">): Exclude<Reach, "there"> {
+  if (!kIsDirect && !kernel && reach !== "hangs") isOver = true;
+  return isOver || kernel?.isDead ? "over" : reach;
 }
 
 function goneError(reach: Exclude<Reach, "there">, open: boolean): CallError {
@@ -139,7 +172,8 @@ export class HttpSource implements Source {
     return answer;
   }
 
-  private gone(reach: Exclude<Reach, "there">): CallError {
+  private gone(how: Exclude<Reach, "there">): CallError {
+    const reach = reachNow(how);
     this.connection.tell(reach);
     return goneError(reach, this.answered);
   }

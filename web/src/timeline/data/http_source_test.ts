@@ -7,7 +7,7 @@ import {CallError} from "./source";
 // A server that takes no ticket, and one token.
 function serve(good: string): void {
   Object.assign(globalThis, {
-    location: {pathname: "/", host: "127.0.0.1:9"},
+    location: {pathname: "/", host: "127.0.0.1:9", hostname: "127.0.0.1"},
     fetch: (url: string, {headers}: {headers: {Authorization: string}}) => {
       const taken = headers.Authorization === `Bearer ${good}`;
       const code = url.endsWith("token") ? "ticket" : "token";
@@ -32,7 +32,7 @@ test("a ticket that is not taken leaves the token that is good, and no other", a
 
 // What the page is told of an answer, or of none.
 async function told(
-  fetch: () => Promise<Response>, before = false): Promise<[string, string, Reach]> {
+  fetch: typeof globalThis.fetch, before = false): Promise<[string, string, Reach]> {
   serve("good");
   const {HttpSource} = await import("./http_source");
   const connection = new Connection();
@@ -78,4 +78,13 @@ test("a page that is not open yet has nothing on the screen that stays", async (
   assert.match(message, /opens when it answers/);
   const refused = JSON.stringify({error: {code: "token", message: "the token is missing"}});
   assert.equal((await told(answer(401, refused, "application/json")))[1], "the token is missing");
+});
+
+test("a server of this machine gets nothing of what the browser keeps for others", async () => {
+  const asked: (RequestCredentials|undefined)[] = [];
+  await told((_, init) => {
+    asked.push(init?.credentials);
+    return Promise.resolve(new Response("{}"));
+  });
+  assert.deepEqual(asked, ["omit"]);
 });

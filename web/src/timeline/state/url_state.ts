@@ -4,6 +4,7 @@
 export interface UrlState {
   token?: string;
   ticket?: string;  // for the token
+  kernel?: string;  // of the notebook behind whose proxy the page is
   hash?: string;
   from?: number;
   to?: number;
@@ -33,7 +34,7 @@ export function parseUrl(fragment: string): UrlState {
     const value = fields.get(key);
     if (value && Number.isFinite(Number(value))) state[key] = Number(value);
   }
-  for (const key of ["token", "ticket", "hash", "hashb", "find", "table"] as const) {
+  for (const key of ["token", "ticket", "kernel", "hash", "hashb", "find", "table"] as const) {
     const value = fields.get(key);
     if (value) state[key] = value;
   }
