@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/child.h"
@@ -82,6 +84,30 @@ Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
                                      : "; did you mean " + nearest + "?"));
 }
 
+// What the shell makes of `*` in a folder of others: a file there may be called
+// "--output=@PROGRAM". `words` up to the first that ends the flags.
+Status CheckNoFlagIsAFile(const std::vector<std::string>& words) {
+  std::error_code error;
+  for (const std::string& word : words) {
+    if (word == "--") return {};
+    if (word.size() < 2 || word[0] != '-' ||
+        !std::filesystem::exists(std::filesystem::symlink_status(word, error)))
+      continue;
+    return UsageError(word +
+                      " is also the name of a file here, which `*` stands for: write ./* or -- *" +
+                      " for files; a flag of this name has to be given in another folder");
+  }
+  return {};
+}
+
+Status CheckNoWordIsAFile(int argc, char** argv, const std::vector<std::string>& rest) {
+  RETURN_IF_ERROR(CheckNoFlagIsAFile({argv + 1, argv + argc}));
+  const auto program = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
+    return word.empty() || word[0] != '-';
+  });
+  return CheckNoFlagIsAFile({rest.begin(), program});
+}
+
 // The command whose words were parsed last: `trace dump` of its line.
 CLI::App* Chosen(CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
@@ -100,6 +126,9 @@ int Main(int argc, char** argv) {
   AddAllCommands(&app, outcome);
   if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);
   TakeWordsOfPrefixCommand(app, argc, argv, outcome);
+  if (const Status status = CheckNoWordIsAFile(argc, argv, outcome.words); !status.ok()) {
+    return Fail(status);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

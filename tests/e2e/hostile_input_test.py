@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shlex
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -261,6 +262,25 @@ class Files(Hostile):
 
 
 class Names(Hostile):
+    def test_a_file_is_no_flag(self):
+        """What the shell makes of `*` in a folder of others."""
+        folder = self.path("others")
+        os.mkdir(folder)
+        run = os.path.join(folder, "run.json")
+        shutil.copy(self.names(), run)
+        for name in ("--output=@sh command", "-o@sh command"):
+            with open(os.path.join(folder, "command"), "w") as file:
+                file.write("echo > ran\n")
+            with open(os.path.join(folder, name), "w"):
+                pass
+            for command in (["stats"], ["kernels"], ["profile"]):
+                words = [name, "run.json"] if command != ["stats"] else ["run.json", name]
+                done = self.read(*command, *words, code=2, cwd=folder)
+                self.assertIn(name + " is also the name of a file here", done.stderr.decode())
+            self.read("summary", "--", "run.json", cwd=folder)
+            os.remove(os.path.join(folder, name))
+        self.assertFalse(os.path.exists(os.path.join(folder, "ran")))
+
     def names(self):
         names = [ESCAPES, "=HYPERLINK(1)", "@SUM(1)", "+1", "-1"]
         return self.trace("names.json", [event(name=name, ts=100 * i, dur=50)

@@ -207,6 +207,12 @@ class EveryInterpreter(unittest.TestCase):
             "sys.settrace(see); threading.settrace(see)\nimport colorsys\n"
             "t = threading.Thread(target=len, args=('',), name='t'); t.start(); t.join()\n"
             "t.name = 'other'; sys.settrace(None)\nprint(sorted(f for f in seen if f[0] != '<'))",
+            # A debugger that leaves importing out, at an import.
+            "import bdb\nclass Steps(bdb.Bdb):\n    def user_call(self, frame, _):\n"
+            "        print(frame.f_code.co_name, frame.f_globals.get('__name__'))\n"
+            "    def user_line(self, frame): print(frame.f_lineno); self.set_step()\n"
+            "def work():\n    import colorsys\n    return 1\n"
+            "Steps(skip=['importlib*', 'zipimport', 'encodings*', 'colorsys']).runcall(work)",
         ]
         for python in interpreters():
             for program in programs:

@@ -104,6 +104,28 @@ class Lines(unittest.TestCase):
                     session.run(python, "-c", START + "p.main()")
                     self.assertEqual({name for name, _, _ in lines(session)[0]}, names)
 
+    def test_a_tracer_of_the_program_sees_lines_of_what_runs_already(self):
+        code = ("import sys\n"
+                "lines = []\n"
+                "def tracer(frame, event, _):\n"
+                "    lines.append((event, frame.f_code.co_name, frame.f_lineno))\n"
+                "    return tracer\n"
+                "def outer():\n"
+                "    inner()\n"
+                "    return 1\n"
+                "def inner():\n"
+                "    sys._getframe().f_trace = sys._getframe(1).f_trace = tracer\n"
+                "    sys.settrace(tracer)\n"
+                "    a = 1\n"
+                "    return a\n"
+                "outer()\n"
+                "sys.settrace(None)\n"
+                "print(lines)\n")
+        for python in interpreters():
+            with self.subTest(python), timing("*:other") as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.stdout, done.stderr), (alone(python, "-c", code).stdout, ""))
+
     def test_functions_under_the_builtin_profile(self):
         """As programs have it that were written for kernprof or memory_profiler."""
         code = ("@profile\n"

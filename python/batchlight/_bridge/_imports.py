@@ -139,3 +139,7 @@ def _watch(loader, name):
         loader.exec_module = exec_module
     except AttributeError:
         _native.reason("python", "module %s is loaded in a way that cannot be watched" % name)
+
+
+# From here on, for the globals of our frames: debuggers leave importing out by this name (bdb's skip).
+__name__ = "importlib._bootstrap"

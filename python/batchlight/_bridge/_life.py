@@ -31,7 +31,7 @@ def record_imports():
     loaded yet, also from C, and looks it up at each call."""
     importlib = sys.modules["_frozen_importlib"]
     names = {
-        "__name__": importlib.__name__, "begin": _native.phase_begin, "end": _native.phase_end,
+        "__name__": "importlib._bootstrap", "begin": _native.phase_begin, "end": _native.phase_end,
         "imported": _native.imported_file,
         "find_and_load": importlib._find_and_load, "kind": IMPORT}
     exec(compile(_WRAPPER, _FILE, "exec"), names)

@@ -42,3 +42,7 @@ def _write_no_bytecode(*_, **__):
 
 def install():
     sys.meta_path.insert(0, _Finder())
+
+
+# From here on, for the globals of our frames: debuggers leave importing out by this name (bdb's skip).
+__name__ = "importlib._bootstrap"

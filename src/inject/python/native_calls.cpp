@@ -116,11 +116,25 @@ int LastInstruction(PyObject* frame) {
   return at;
 }
 
-// Of a frame whose lines are not timed.
-void SilenceLines(PyObject* frame) {
-  PyObject* no = g_py.PyBool_FromLong(0);
-  if (g_py.PyObject_SetAttrString(frame, "f_trace_lines", no) != 0) g_py.PyErr_Clear();
-  g_py.Py_DecRef(no);
+// Those of a frame that are not timed are not traced.
+void TraceLines(PyObject* frame, bool on) {
+  PyObject* value = g_py.PyBool_FromLong(on ? 1 : 0);
+  if (g_py.PyObject_SetAttrString(frame, "f_trace_lines", value) != 0) g_py.PyErr_Clear();
+  g_py.Py_DecRef(value);
+}
+
+// For a trace function of the program's, which may ask for lines of what runs already.
+void TraceLinesOfThread() {
+  PyObject* frame = g_py.PyEval_GetFrame();
+  if (frame != nullptr) g_py.Py_IncRef(frame);
+  while (frame != nullptr && !IsNone(frame)) {
+    TraceLines(frame, true);
+    PyObject* const caller = g_py.PyObject_GetAttrString(frame, "f_back");
+    if (caller == nullptr) g_py.PyErr_Clear();
+    g_py.Py_DecRef(frame);
+    frame = caller;
+  }
+  if (frame != nullptr) g_py.Py_DecRef(frame);
 }
 
 void OnBuiltin(int what, PyObject* callable) {
@@ -157,7 +171,7 @@ int OnTrace(PyObject*, PyObject* frame, int what, PyObject*) {
   } else {
     const bool timed =
         g_options.calls ? TimesLines(code) : EnterFrame(code, frame, LastInstruction);
-    if (!timed) SilenceLines(frame);
+    if (!timed) TraceLines(frame, false);
   }
   g_py.Py_DecRef(code);
   return 0;
@@ -181,6 +195,7 @@ void BeforeHookIsSet(const char* event) {
   const bool profile = std::strcmp(event, "sys.setprofile") == 0;
   if (profile ? !g_options.calls : g_lines_of == nullptr) return;
   t_watched = false;
+  if (!profile) TraceLinesOfThread();
   LoseCalls();
   Guard guard;
   if (!guard) return;
