@@ -73,8 +73,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
                          "; choose another folder or create it first");
     }
     if (MarkAsWritten(writer.fd_, folder, writer.partial_name_) || tries == kMostTries) break;
-    close(writer.fd_);
-    folder.Remove(writer.partial_name_);
+    DropPartial(writer.fd_, folder, writer.partial_name_);
   }
   writer.buffer_.reserve(kBufferBytes);
   return writer;
@@ -103,8 +102,7 @@ AtomicFileWriter::AtomicFileWriter(AtomicFileWriter&& other) noexcept
 
 AtomicFileWriter::~AtomicFileWriter() {
   if (fd_ < 0) return;
-  close(fd_);
-  if (!partial_name_.empty()) folder().Remove(partial_name_);
+  partial_name_.empty() ? void(close(fd_)) : DropPartial(fd_, folder(), partial_name_);
 }
 
 Status AtomicFileWriter::Write(std::string_view bytes) {
@@ -147,7 +145,8 @@ Status AtomicFileWriter::Commit() {
                               : error == ENOENT ? "cannot finish " + path_ +
                                                       ": somebody moved it while it was written"
                                                 : Reason("cannot finish", path_));
-  if (!partial_name_.empty()) folder().Remove(partial_name_);
+  const bool is_moved = error == ENOENT;  // what has the name by now is another's
+  if (!partial_name_.empty() && !is_moved) folder().Remove(partial_name_);
   return status;
 }
 

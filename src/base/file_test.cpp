@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -131,6 +132,26 @@ TEST_F(FileTest, WhatTookThePlaceOfThePartialFileGetsNoName) {
   }
   EXPECT_EQ(ReadWholeFile(folder_ + "/a.txt").value(), "before");
   EXPECT_FALSE(FileExists(folder_ + "/b.txt"));
+}
+
+TEST_F(FileTest, WhatGotTheNameOfAnUnfinishedFileIsLeft) {
+  for (const bool commits : {true, false}) {
+    std::string name;
+    {
+      auto writer = AtomicFileWriter::Create(folder_ + "/a.txt");
+      ASSERT_TRUE(writer.ok());
+      for (const std::string& there : Folder::Open(folder_)->Names()) {
+        if (there.find(kPartialInfix) != std::string::npos) name = folder_ + "/" + there;
+      }
+      std::filesystem::rename(name, folder_ + "/taken");
+      std::ofstream(name) << "years of work";
+      if (commits) {
+        EXPECT_FALSE(writer->Commit().ok());
+      }
+    }
+    EXPECT_TRUE(FileExists(name)) << commits;
+    std::filesystem::remove(name);
+  }
 }
 
 // Neither takes what the other is about to write for something that was left.

@@ -25,6 +25,9 @@ bool MarkAsWritten(int fd, const Folder& folder, const std::string& name);
 bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
                    const std::string& final_name, const NewFile& how);
 
+// Closes a file that is not to be finished, and removes it if the partial name still leads to it.
+void DropPartial(int fd, const Folder& folder, const std::string& partial_name);
+
 // A descriptor of standard output that can be closed by itself. -1 with errno.
 int SecondStandardOutput();
 

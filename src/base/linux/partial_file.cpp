@@ -49,6 +49,11 @@ bool IsStillNamed(int fd, const Folder& folder, const std::string& name) {
   return false;
 }
 
+bool HasNoName(int fd) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 && info.st_nlink == 0;
+}
+
 // The file, locked as its writer would have it. -1: it is none of this user's, or is being written.
 int LockedIfLeft(const Folder& folder, const std::string& name) {
   const int fd = folder.OpenFile(name, O_RDWR);
@@ -86,10 +91,17 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
   done = done && (how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0);
   done = done && IsStillNamed(fd, folder, partial_name);
   done = done && Rename(folder, partial_name, final_name, how.replace);
+  // It was named so when it was renamed, unless another writer of ours has replaced it since.
+  done = done && (IsStillNamed(fd, folder, final_name) || HasNoName(fd));
   const int error = errno;
   if (close(fd) != 0 && done) return false;
   errno = error;
   return done;
+}
+
+void DropPartial(int fd, const Folder& folder, const std::string& partial_name) {
+  if (IsStillNamed(fd, folder, partial_name)) folder.Remove(partial_name);
+  close(fd);
 }
 
 int SecondStandardOutput() { return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0); }

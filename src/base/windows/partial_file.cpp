@@ -43,6 +43,11 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
   return false;
 }
 
+void DropPartial(int fd, const Folder& folder, const std::string& partial_name) {
+  close(fd);
+  folder.Remove(partial_name);
+}
+
 int SecondStandardOutput() { return _dup(STDOUT_FILENO); }
 
 // The C library has no errno for most of these and says EINVAL.
