@@ -53,6 +53,9 @@ def short_summary(summary):
         return {'how': 'no summary', 'steps': 0, 'stages': {}}
     process = main_process(summary['steps']['processes'])
     short = {'how': summary['steps']['how'], 'stages': said_stages(summary, process), 'steps': 0}
+    bars = [stage for stage in summary.get('stages', []) if not stage['stage'].startswith('batchlight: ')]
+    if bars:  # of the program: the recorder is built once, in the first run
+        short['longest_bar'] = max(bars, key=lambda stage: stage['total_ns'])['stage']
     if process:
         short.update(steps=process['steps'], median_s=process['duration']['median_ns'] / 1e9,
                      mean_s=process['duration']['mean_ns'] / 1e9)

@@ -33,10 +33,11 @@ class TenSeconds(unittest.TestCase):
     CLOCK = {'iterations': 40, 'step_ms_median': 100.0, 'loop_seconds': 6.0, 'validation_seconds': 2.0,
              'setup_seconds': 3.8, 'advice': ['dataloader-wait']}
 
-    def told(self, stages=None, steps=40, median_s=0.098, rule='dataloader-wait', screen='1 It waits (1 ms)', **clock):
+    def told(self, stages=None, steps=40, median_s=0.098, rule='dataloader-wait', screen='1 It waits (1 ms)',
+             bar=None, **clock):
         truth = ten_seconds.truth_of('no such file', HERE, {**self.CLOCK, **clock})
         finding = {'Rule': rule, 'Problem': 'It waits', 'Gain per Step (ns)': 1e7}
-        said = {'summary': {'steps': steps, 'median_s': median_s,
+        said = {'summary': {'steps': steps, 'median_s': median_s, 'longest_bar': bar,
                             'stages': stages or {'training': 4.1, 'preprocessing': 3.0, 'start-up': 0.9, 'validation': 2}},
                 'advice': [{**finding, 'Rule': 'cpu-taken', 'Problem': 'Others'}, finding]}
         return [right for _, right in ten_seconds.answers(truth, said, '1 Others 2 ' + screen[2:]).values()]
@@ -44,6 +45,8 @@ class TenSeconds(unittest.TestCase):
     def test_three_answers(self):
         self.assertEqual(self.told(), [True, True, True])
         self.assertEqual(self.told({'training': 4.0, 'validation': 6.0}), [False, True, True])
+        self.assertEqual(self.told({'training': 9.0}, bar='preprocessing'), [True, True, True], 'a bar, not a sum')
+        self.assertEqual(self.told({'training': 9.0}, bar='shutdown'), [False, True, True])
         self.assertEqual(self.told(steps=80), [True, False, True])
         self.assertEqual(self.told(median_s=0.106), [True, False, True])
         self.assertEqual(self.told(rule='launch-bound'), [True, True, False])

@@ -72,13 +72,11 @@ def true_largest(truth):
     return {name for name, spent in seconds.items() if spent >= most - score.STAGE_TOLERANCE * truth['wall_s']}
 
 
-def said_of(truth, stages):
-    """What is said before the loop, as one where the program does not tell set-up from preprocessing."""
-    if 'preprocessing' in truth['stages']:
-        return stages
-    stages = dict(stages)
-    stages['start-up'] = stages.get('start-up', 0) + stages.pop('preprocessing', 0)
-    return stages
+def said_largest(truth, summary):
+    """The program's word for the longest bar; all before the loop is one where it tells no preprocessing."""
+    bar = summary.get('longest_bar') or largest(summary['stages'])
+    name = score.STAGE_OF.get(bar, bar)
+    return 'start-up' if name == 'preprocessing' and name not in truth['stages'] else name
 
 
 def screen_of(recording, batchlight):
@@ -101,8 +99,8 @@ def answers(truth, said, screen):
     row = {'header': {}, 'alone': [], 'changed': [], 'recorded': truth, 'said': said}
     summary, true_ones = said['summary'], true_largest(truth)
     right = score.judge(row)['right'] if truth['median_s'] and truth['iterations'] > 1 else {}
-    stages = said_of(truth, summary['stages'])
-    name, whole = largest(stages), sum(stages.values()) or 1
+    stages, name = summary['stages'], said_largest(truth, summary)
+    whole = sum(stages.values()) or 1
     percent = 100 * stages.get(name, 0) / whole
     true_name = largest(truth['stages'])
     true_percent = 100 * truth['stages'].get(true_name, 0) / (truth['wall_s'] or 1)
