@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kAhead = 64;    // calls
 constexpr size_t kFetched = 12;  // ranks before their turn
 
-constexpr size_t kKept = 1 << 20;          // calls of ranks, 20 MB, until they are visited
-constexpr size_t kBesideFrom = 2 * kKept;  // with fewer a second thread is not worth it
+constexpr size_t kKept = 1 << 18;          // calls of ranks, 5 MB, until they are visited
+constexpr size_t kBesideFrom = 8 * kKept;  // with fewer a second thread is not worth it
 
 struct NextCall {
   uint32_t kind = 0;  // row of the kinds of all ranks
@@ -294,6 +294,7 @@ class Replay {
 // Visits that are kept for later.
 class KeptVisits {
  public:
+  KeptVisits() { calls_.reserve(kKept + kKept / 4); }  // doubling takes three times as much
   void Add(std::span<const CallOfRank> call) {
     calls_.insert(calls_.end(), call.begin(), call.end());
     ends_.push_back(calls_.size());
