@@ -12,6 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
 from recorded import BUILD, InFolder  # noqa: E402
+from viewer import Viewer  # noqa: E402
 from cuda_counters_test import DRAM, DURATION, INSTRUCTIONS, STEPS  # noqa: E402
 
 FAKES = os.path.join(BUILD, "test", "fakes")
@@ -235,6 +236,19 @@ class Counters(InFolder):
         self.assertLessEqual(self.intervals(database, "gr__cycles%"), {0.9, 1.0, 1.1}, "no sample is missing")
         names, = database.execute("SELECT count(*) FROM BATCHLIGHT_GPU_METRICS").fetchone()
         self.assertEqual(names, 12)
+
+    def test_metrics_by_what_the_gpu_did_and_as_strips(self):
+        self.profile("--gpu-metrics-devices=all", steps="100")
+        rows = self.rows("gpu_metric_parts")
+        idle = [row for row in rows if (row["By"], row["GPU"]) == ("idle", "0")]
+        self.assertGreater(len({row["Name"] for row in idle}), 4, rows)
+        self.assertGreater(int(idle[0]["Samples"]), 100, "most of each step of 10 ms is idle")
+        self.assertEqual({row["By"] for row in rows}, {"idle"}, "kernels are shorter than a sample")
+        with Viewer(os.path.join(self.folder, "run.batchlight")) as viewer:
+            run = viewer.get("run")
+        strips = [(run["groups"][track["group"]]["title"], track["title"]) for track in run["tracks"]]
+        for gpu in "01":
+            self.assertIn("SM active, %", [title for group, title in strips if group.endswith(gpu)], strips)
 
     def test_one_gpu_in_nsys_older_spelling_at_another_rate(self):
         self.sample("--gpu-metrics-device=1", "--gpu-metrics-frequency=100",

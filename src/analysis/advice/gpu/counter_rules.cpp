@@ -138,7 +138,7 @@ void MemoryBoundKernels(const RunMeasures& run, Findings* findings) {
        {.title =
             "Kernels that only move data take " + PercentOf(found.share()) + " of the GPU's work",
         .seen = "Their memory is the busier part, as counters say, for " + TimeOf(found.chosen_ns) +
-                " of a step; they move " + Rounded(found.bytes / 1e9) + " GB, of which " +
+                " of a step; they move " + Rounded(found.bytes / 1e9) + " GB, of which at most " +
                 Rounded(between / 1e9) + " GB are what one wrote and the next one reads.",
         .why = "Each of them reads its input from memory and writes its output there, for the next "
                "one to read it again.",

@@ -91,7 +91,7 @@ TEST(CounterRules, KernelsThatOnlyMoveData) {
   ASSERT_EQ(finding->evidence.size(), 1u);
   EXPECT_EQ(finding->evidence[0].name, kElementwise);
   EXPECT_EQ(finding->evidence[0].count, 2u);
-  EXPECT_NE(finding->seen.find("they move 4.00 GB, of which 1.00 GB are what one wrote"),
+  EXPECT_NE(finding->seen.find("they move 4.00 GB, of which at most 1.00 GB are what one wrote"),
             std::string::npos)
       << finding->seen;
   // Of the 4 GB in 100 ms one is not read again and half of one not written.
