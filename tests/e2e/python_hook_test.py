@@ -88,6 +88,18 @@ class EveryInterpreter(unittest.TestCase):
                     version += " free-threaded"
                 self.assertEqual(properties["python.version"], version)
 
+    def test_calls_of_modules_have_no_frame(self):
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "module_calls.py")
+        for python in interpreters():
+            with self.subTest(python=python), PythonSession() as session:
+                done = session.run(python, program)
+                self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "done\n"))
+                events = session.events("ModuleBegin", "ModuleEnd")
+                paths = [event.path for event in events if event.kind == "ModuleBegin"]
+                self.assertEqual(paths[:3], ["outer", "inner", "inner"])
+                self.assertEqual(len(paths), 4 * 20 * 3 + 2 + 2 + 3 * 3 + 2 + 1)
+                self.assertEqual(len(events), 2 * len(paths))
+
     def test_imports_start_and_end(self):
         code = ("import threading\n"
                 "import wave\n"          # in no start-up of Python

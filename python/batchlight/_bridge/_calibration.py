@@ -1,4 +1,4 @@
-"""How much longer one module call and one operator take when recorded, timed in the program itself
+"""How much longer a module's call, a phase and an operator take when recorded, timed in the program itself
 before it begins, for the estimate in reports (properties cost.*). Some 300 us; nothing of it is in
 the recording but the result, and nothing is measured while nothing is recorded."""
 import time
@@ -18,8 +18,8 @@ class _OneName:
         return self.known[id(module)]
 
 
-def _forward(module):
-    return module
+def _forward(self, calls=None):
+    return calls() if calls is not None else self
 
 
 def _fastest_ns(call, argument):
@@ -40,14 +40,32 @@ def _say(what, ns):
 
 
 def say_module_cost(module_call):
-    module = object()
-    wrapped = module_call(_forward, _OneName(module))
+    """Of a module that another one calls."""
+    class Module:
+        __call__ = _forward
+
+    module = Module()
+    alone = _fastest_ns(module, None)
+    Module.__call__ = module_call(_forward, _OneName(module))
     if _native.measure_begin():
         try:
-            with_records = _fastest_ns(wrapped, module)
+            with_records = module(lambda: _fastest_ns(module, None))
         finally:
             _native.measure_end()
-        _say("module", with_records - _fastest_ns(_forward, module))
+        _say("module", with_records - alone)
+
+
+def say_phase_cost(phase):
+    def nothing(_):
+        pass
+
+    recorded = phase(nothing, 0, "calibration")
+    if _native.measure_begin():
+        try:
+            with_records = _fastest_ns(recorded, None)
+        finally:
+            _native.measure_end()
+        _say("phase", with_records - _fastest_ns(nothing, None))
 
 
 def operator_time(torch):

@@ -65,16 +65,21 @@ def leave_to_dynamo(*modules):
                         skip_all(function.__code__)
 
 
-def module_call(forward, names, evaluation_begins=never, watching=()):
+_NOTHING = []
+
+
+def module_call(forward, names, evaluation_begins=never, watching=_NOTHING, looking=_NOTHING, is_grad_enabled=never):
     """nn.Module.__call__, recorded under the module's name. evaluation_begins(module,
     args, kwargs), asked of the outermost call, says whether it began a phase that is to end with it.
-    `watching` holds what is told of calls and their results, for a while (_torch_repeats).
+    `watching` holds what is told of calls and their results, for a while (_torch_repeats), `looking`
+    something as long as evaluation_begins() looks at calls that begin no phase.
 
     In steps without detail calls pass through. The wrapper stays where it is: to take it away and
     back would be a change of nn.Module that torch.compile, and Python's own caches, must notice.
 
-    Nearly all calls are within another one, of a module that has a name: these do nothing here but
-    enter and leave."""
+    Nearly all calls are within another one, of a module that has a name. Python makes no frame for
+    these, and none for an outermost one of a model that learns (_native.module_calls_by): what is
+    below does the same for them where it is called all the same, and is what torch.compile sees."""
     enter, leave = _native.module_enter_by(names.known), _native.module_leave
     known, passes, phase_end = names.known.get, _native.modules_pass(), _native.phase_end
     is_compiling = _dynamo_is_tracing()
@@ -105,8 +110,18 @@ def module_call(forward, names, evaluation_begins=never, watching=()):
                 phase_end()
             leave()
 
-    names.call_code = __call__.__code__
+    names.call_codes = __call__.__code__, _code_of_method(forward)
+    if names.call_codes[1] is not None:
+        _native.module_calls_by(__call__, forward, names.known, watching, looking, is_grad_enabled)
     return __call__
+
+
+def _code_of_method(function):
+    """Of a function of Python's whose first argument is `self`; None of any other."""
+    if type(function) is not type(never):
+        return None
+    code = function.__code__
+    return code if code.co_argcount and code.co_varnames[0] == "self" else None
 
 
 def _rare_begin(names, evaluation_begins):
@@ -145,10 +160,12 @@ class _Ours:
 
 
 class _Recording(_Ours):
-    __slots__ = ("begin", "end", "kind", "name", "skip")
+    """`state`: its first byte is odd while phases of this kind are recorded, or followed where nothing is. torch.compile
+    cannot look into it: skip() is asked first."""
+    __slots__ = ("begin", "end", "state", "kind", "name", "skip")
 
     def __init__(self, kind, name, skip):
-        self.begin, self.end = _native.phase_begin, _native.phase_end
+        self.begin, self.end, self.state = _native.phase_begin, _native.phase_end, _native.phases_state(kind)
         self.kind, self.name, self.skip = kind, name, skip or torch_is_compiling()
 
 
@@ -181,7 +198,7 @@ def phase(function, kind, name, skip=None):
     if callable(name):
         @_wraps(function)
         def call(*args, **kwargs):
-            if not args or here is None or here.skip():
+            if not args or here is None or here.skip() or not here.state[0] & 1:
                 try:
                     return function(*args, **kwargs)
                 except BaseException as error:
@@ -199,7 +216,7 @@ def phase(function, kind, name, skip=None):
     else:
         @_wraps(function)
         def call(*args, **kwargs):
-            if here is None or here.skip():
+            if here is None or here.skip() or not here.state[0] & 1:
                 try:
                     return function(*args, **kwargs)
                 except BaseException as error:

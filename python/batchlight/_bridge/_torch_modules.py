@@ -46,23 +46,30 @@ def install(torch):
     owners = Owners()
     attempt("modules", owners.follow, torch.nn.modules.module)
     names = ModuleNames(owners)
-    function = module_class.__call__
+    attempt("calibration", _calibration.say_module_cost, module_call)
+    function, looking = module_class.__call__, [True]
     module_class.__call__ = module_call(
-        function, names, evaluation_begins(torch), _torch_repeats.watching)
+        function, names, evaluation_begins(torch, looking), _torch_repeats.watching, looking, torch.is_grad_enabled)
     # Under the name by which it is pickled. From PyTorch 2.0 on torch.compile looks into _call_impl.
     name = function.__name__
     if vars(module_class).get(name) is function and (name != "_call_impl" or not hasattr(torch, "compile")):
         setattr(module_class, name, module_class.__call__)
     _torch_updates.follow(names)
-    attempt("calibration", _calibration.say_module_cost, module_call)
 
 
-def evaluation_begins(torch):
+def evaluation_begins(torch, looking):
     """A function that begins the phase of a module's call that trains nothing: in eval mode, or
     with gradients off. True if it did. Some of the other calls are looked at for padding,
-    for zeros and for repeats."""
+    for zeros and for repeats, until `looking` is empty."""
     begin, end, is_grad_enabled = _native.phase_begin, _native.phase_end, torch.is_grad_enabled
-    passes, looking = _native.modules_pass(), _torch_repeats.looking
+    passes, for_repeats = _native.modules_pass(), _torch_repeats.looking
+
+    def look(module, args, kwargs):
+        padding, zeros = _torch_padding.look_at_call(args, kwargs), _torch_zeros.look_at_call(module, args, kwargs)
+        if for_repeats:
+            _torch_repeats.look_at_call(module, passes[0])
+        elif not padding and not zeros:
+            del looking[:]
 
     def begins(module, args, kwargs):
         try:
@@ -72,10 +79,8 @@ def evaluation_begins(torch):
                 raise
             return False
         if training and grad:
-            _torch_padding.look_at_call(args, kwargs)
-            _torch_zeros.look_at_call(module, args, kwargs)
             if looking:
-                _torch_repeats.look_at_call(module, passes[0])
+                look(module, args, kwargs)
             return False
         try:  # a signal's handler may raise as soon as begin() returns
             begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
@@ -158,7 +163,7 @@ class ModuleNames:
         self.labels = RootLabels()
         self.held = RootLabels()  # of roots that are named by an attribute
         self.owner = None  # weak reference to the root with plain paths
-        self.call_code = None
+        self.call_codes = ()  # of functions around a forward: `self` is the module
 
     def give(self, module):
         """The entry of a module seen for the first time. A module may do anything when it is looked
@@ -187,8 +192,8 @@ class ModuleNames:
         """The entry of the innermost module whose forward is running on this thread."""
         frame = sys._getframe(_CALLER + 1)
         while frame is not None:
-            if frame.f_code is self.call_code:
-                entry = self.known.get(id(frame.f_locals["self"]))
+            if any(frame.f_code is code for code in self.call_codes):
+                entry = self.known.get(id(frame.f_locals.get("self")))
                 if entry is not None:
                     return entry
             frame = frame.f_back

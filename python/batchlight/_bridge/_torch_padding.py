@@ -31,18 +31,20 @@ def follow(iterator_class):
 
 
 def look_at_call(arguments, named):
-    """What the outermost module is called with, in train mode and with gradients on."""
+    """What the outermost module is called with, in train mode and with gradients on. Whether another call is to be
+    looked at."""
     if CALLED.next_look:
         CALLED.count += 1
         if CALLED.count >= CALLED.next_look:
             if LOADED.count:  # it tells more: what a loop makes of its batches is not padding
                 CALLED.next_look = 0
-                return
+                return False
             seen = CALLED.positions
             CALLED.look([*arguments, *named.values()])
             if CALLED.positions == seen and CALLED.next_look:  # a loss, in turn with the model
                 CALLED.missed += 1
                 CALLED.next_look = CALLED.count + 1 if CALLED.missed < MOST_MISSES else 0
+    return CALLED.next_look > 0
 
 
 class Meter:

@@ -10,9 +10,9 @@ import weakref
 import _batchlight_native as _native
 
 from . import (
-    _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_updates)
+    _calibration, _call_sites, _torch_compilation, _torch_padding, _torch_progress, _torch_settings, _torch_updates)
 from ._importlib_bootstrap import (
-    followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase,
+    followed_by, mode_change, phase, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase,
     wrap_where_defined)
 from ._imports import attempt, when_imported
 
@@ -42,6 +42,7 @@ _SAVERS = (
 
 
 def install(torch):
+    attempt("calibration", _calibration.say_phase_cost, phase)
     _backward(torch)
     _optimizers(torch)
     wrap_phase(torch.nn.Module, "zero_grad", ZERO_GRAD, "Module.zero_grad")
@@ -130,17 +131,27 @@ class OptimizerNumbers:
 
 
 _numbers = OptimizerNumbers()
+_LOOKED_AT = 64  # steps of each optimizer, since the last one began to step: _call_sites.say_loops()
+_looked_at = {}  # name of a step -> how many
 
 
 def _step_name(optimizer):
     name = "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
     _torch_progress.update_begins()
+    if _looked_at.get(name, 0) < _LOOKED_AT:
+        _look_at_step(optimizer, name)
+    return name
+
+
+def _look_at_step(optimizer, name):
+    if name not in _looked_at:
+        _looked_at.clear()
+    _looked_at[name] = _looked_at.get(name, 0) + 1
     _call_sites.say_loops(name)
     _torch_updates.say(optimizer, name)
     _torch_updates.say_precision(optimizer, name)
     _torch_updates.say_groups(optimizer, name)
     _torch_updates.look_for_unheld(name)
-    return name
 
 
 def _zero_grad_name(optimizer):

@@ -25,12 +25,13 @@ _largest = 0
 
 
 def look_at_call(module, arguments, named):
+    """Whether another call is to be looked at."""
     global _looked
     if _looked >= LOOKS:  # threads may count at the same time
-        return
+        return False
     try:
         if is_heard():
-            return
+            return True
         _looked += 1
         items = _items(module, arguments, named)
         unseen(lambda: [_look(item) for item in items])
@@ -38,6 +39,7 @@ def look_at_call(module, arguments, named):
         if is_of_handler(error):
             raise
         _looked = LOOKS
+    return _looked < LOOKS
 
 
 def _items(module, arguments, named):

@@ -15,7 +15,7 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 // native_events.cpp
 NativeFunction PhaseBegin, PhaseEnd, Collected, ImportedFile, NameThread, OperatorsFromRanges;
 // native_modules.cpp
-NativeFunction ModuleEnterBy, ModuleNamed, ModuleLeave;
+NativeFunction ModuleEnterBy, ModuleCallsBy, ModuleNamed, ModuleLeave;
 // native_ranges.cpp
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
 NativeFunction GetDomain;
@@ -23,7 +23,7 @@ NativeFunction ProfileStart, ProfileStop;
 // Reads the session's options. To call before any of them.
 void PrepareRanges();
 // native_detail.cpp
-NativeFunction ModulesPass, WatchDetail;
+NativeFunction ModulesPass, PhasesState, WatchDetail;
 // Calls who watches on this thread for steps without detail, if the last one told was of the other
 // kind.
 void TellDetailWatcher();

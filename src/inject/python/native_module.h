@@ -14,9 +14,17 @@
 //       (path, class, ...). None: it goes on; True, False: it is the outermost one of its thread,
 //       which is recorded or passes through; 0: `names` has it not, and module_named() must be
 //       called. Each is followed by module_leave()
+//   module_calls_by(wrapper, forward, names, watching, looking, is_grad_enabled) -> whether calls
+//   of
+//       the wrapper, a function that does the same, are recorded without its bytecode from now on,
+//       but for those that are rare: of modules without a name, all while the list `watching` holds
+//       something, outermost ones while `looking` does, or of a module that does not learn.
+//       Of the wrapper that this was called for last
 //   module_named(path, class) -> None or True, as above
 //   phase_begin(number, name), phase_end(); imported_file(module): within the phase that imports it
 //   modules_pass() -> memoryview of one byte: 1 while calls of modules pass through unrecorded
+//   phases_state(number) -> memoryview of one byte: odd unless phases of this kind need not be
+//       said, because nothing is collected
 //   watch_detail(function): function(True or False) when steps with or without detail begin
 //   calls_options(calls, thin_calls, lines_of, disable): what the next ones count. `lines_of(code)`
 //       is how many lines of a code object to time, from its first; `disable` is what tells

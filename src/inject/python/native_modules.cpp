@@ -1,11 +1,15 @@
-// Calls of nn.Module. One call from Python on the way in and one on the way out: what a module is
-// called is looked up here.
+// Calls of nn.Module. Nearly all are within another one, of a module that has a name, and have no
+// frame of Python's of ours: the wrapper's calls come here (vectorcall.h). What is rare is left to
+// its bytecode, which calls here on the way in and on the way out: what a module is called is
+// looked up here.
 #include <dlfcn.h>
 
 #include "inject/collect/collecting_watch.h"
+#include "inject/collect/step_board.h"
 #include "inject/collect/step_detail.h"
 #include "inject/python/empty_record.h"
 #include "inject/python/native_function.h"
+#include "inject/python/vectorcall.h"
 
 namespace batchlight::inject {
 namespace {
@@ -100,9 +104,8 @@ class EntryOf {
   PyObject* entry_ = nullptr;
 };
 
-// Of the call that was opened last: True if it is the outermost one.
-PyObject* Record(PyObject* path_object, PyObject* class_object) {
-  if (!Collecting()) return NewNone();
+void WriteBegin(PyObject* path_object, PyObject* class_object) {
+  if (!Collecting()) return;
   const PyText path(path_object);
   const PyText class_name(class_object);
   Guard guard;
@@ -114,6 +117,12 @@ PyObject* Record(PyObject* path_object, PyObject* class_object) {
     const format::StringRef class_id = stream->Intern(class_name.data(), class_name.size());
     stream->Write(format::ModuleBeginRecord{.path = path_id, .class_name = class_id});
   }
+}
+
+// Of the call that was opened last: True if it is the outermost one.
+PyObject* Record(PyObject* path, PyObject* class_name) {
+  if (!Collecting()) return NewNone();
+  WriteBegin(path, class_name);
   return t_depth == 1 ? g_py.PyBool_FromLong(1) : NewNone();
 }
 
@@ -136,10 +145,105 @@ PyObject* ModuleEnter(PyObject* names, PyObject* const* arguments, PySsize count
 PyMethodDef g_enter = {"module_enter", reinterpret_cast<void*>(ModuleEnter), kMethFastCall,
                        nullptr};
 
+// nn.Module.__call__ as the bridge made it. Its objects are held for ever.
+struct Wrapper {
+  PyObject* function;
+  PyObject* forward;          // what nn.Module.__call__ was
+  PyObject* names;            // as of ModuleEnter()
+  PyObject* watching;         // lists that are empty once no call is looked at, or
+  PyObject* looking;          // no outermost one
+  PyObject* is_grad_enabled;  // PyTorch's
+  PyObject* training;         // the name of a module's attribute
+  PyObject* yes;              // True
+  VectorCall bytecode, call_forward;
+};
+Wrapper g_wrapper;
+
+bool IsEmpty(PyObject* list) { return g_py.PyList_Size(list) == 0; }
+
+// Whether the module is in train mode and gradients are on. The bytecode finds out what it is else.
+bool Learns(PyObject* module) {
+  PyObject* const own = g_py.PyObject_GenericGetDict(module, nullptr);
+  PyObject* const grad = g_py.PyObject_CallFunctionObjArgs(g_wrapper.is_grad_enabled, nullptr);
+  bool learns = own != nullptr && grad == g_wrapper.yes;
+  if (learns) {
+    PyObject* const training = g_py.PyDict_GetItem(own, g_wrapper.training);
+    learns = training == g_wrapper.yes;
+  }
+  if (own != nullptr) g_py.Py_DecRef(own);
+  if (grad != nullptr) g_py.Py_DecRef(grad);
+  if (own == nullptr || grad == nullptr) g_py.PyErr_Clear();
+  return learns;
+}
+
+// An outermost call for which nothing else is to be done than for those inside of it.
+bool IsPlainOutermost(PyObject* module) {
+  if (!IsEmpty(g_wrapper.looking)) return false;
+  if (Passes()) TellDetailWatcher();
+  return (!Collecting() && !g_has_board) || Learns(module);
+}
+
+// The call goes on to what it would call without us. No level of recursion is to be given back: it
+// has no frame of Python's.
+PyObject* CallForward(PyObject* const* arguments, size_t count, PyObject* names) {
+  ++t_depth;
+  PyObject* const result = g_wrapper.call_forward(g_wrapper.forward, arguments, count, names);
+  t_depth -= t_depth > 0;
+  return result;
+}
+
+bool WriteBeginOf(PyObject* module) {
+  const EntryOf entry(g_wrapper.names, module);
+  if (!entry) return false;
+  WriteBegin(entry.path(), entry.class_name());
+  return true;
+}
+
+PyObject* CallModule(PyObject* function, PyObject* const* arguments, size_t count,
+                     PyObject* names) {
+  const auto by_bytecode = [&] { return g_wrapper.bytecode(function, arguments, count, names); };
+  if (function != g_wrapper.function || (count & ~kRoomInFront) == 0) return by_bytecode();
+  FollowCollecting();
+  if (!IsEmpty(g_wrapper.watching)) return by_bytecode();
+  if (t_depth == 0 && !IsPlainOutermost(arguments[0])) return by_bytecode();
+  if (Passes()) return CallForward(arguments, count, names);
+  if (!WriteBeginOf(arguments[0])) return by_bytecode();
+  PyObject* const result = CallForward(arguments, count, names);
+  WriteEmpty<format::ModuleEndRecord>();
+  return result;
+}
+
 }  // namespace
 
 PyObject* ModuleEnterBy(PyObject*, PyObject* const* arguments, PySsize count) {
   return g_py.PyCFunction_NewEx(&g_enter, Argument(arguments, count, 0), nullptr);
+}
+
+// (wrapper, forward, names, watching, looking, is_grad_enabled): True if done.
+PyObject* ModuleCallsBy(PyObject*, PyObject* const* arguments, PySsize count) {
+  constexpr PySsize kObjects = 6;
+  if (count != kObjects) return g_py.PyBool_FromLong(0);
+  Wrapper wrapper = {
+      .function = arguments[0],
+      .forward = arguments[1],
+      .names = arguments[2],
+      .watching = arguments[3],
+      .looking = arguments[4],
+      .is_grad_enabled = arguments[5],
+      .training = g_py.PyUnicode_FromString("training"),
+      .yes = g_py.PyBool_FromLong(1),
+      .bytecode = CallsOf(arguments[0]),
+      .call_forward = CallsOf(arguments[1]),
+  };
+  if (wrapper.training == nullptr || wrapper.bytecode == nullptr ||
+      wrapper.call_forward == nullptr) {
+    return g_py.PyBool_FromLong(0);
+  }
+  for (PySsize i = 0; i < count; ++i) g_py.Py_IncRef(arguments[i]);
+  g_wrapper = wrapper;
+  if (TakeCalls(wrapper.function, CallModule)) return g_py.PyBool_FromLong(1);
+  g_wrapper.function = nullptr;
+  return g_py.PyBool_FromLong(0);
 }
 
 PyObject* ModuleNamed(PyObject*, PyObject* const* arguments, PySsize count) {
