@@ -3,7 +3,7 @@
 # prints one table: what was asked, what came out, whether that is enough.
 #
 #   bench/gpu_check.sh [--build build/release] [--python python3] [--nsys nsys] [--pin 2-5]
-#                      [--rounds 5] [--only PATTERN] [--out FOLDER]
+#                      [--rounds 8] [--only PATTERN] [--out FOLDER]
 #   bench/gpu_check.sh --waiting [--seconds 470]        the rows that wait for a GPU, in eight minutes
 #   bench/gpu_check.sh --stand-in --build build/dev     what can be checked without a GPU
 #

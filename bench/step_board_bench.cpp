@@ -1,4 +1,5 @@
-// What --monitor costs the program at the end of a step and around a phase.
+// What --monitor costs the program at the end of a step and around a phase, and what --overhead
+// does at the end of one: it compares the step with its neighbours and plans the next ones.
 //
 //   build/release/bench/step_board_bench --benchmark_repetitions=5
 //   --benchmark_report_aggregates_only
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "inject/collect/detail_plan.h"
 #include "inject/collect/step_board.h"
 #include "inject/testing/live_session.h"
 
@@ -41,6 +43,17 @@ void PhaseBeginsAndEnds(benchmark::State& state) {
   }
 }
 BENCHMARK(PhaseBeginsAndEnds);
+
+void BudgetIsPlanned(benchmark::State& state) {
+  inject::DetailPlan plan({.budget = 0.03});
+  uint64_t step = 0;
+  for (auto _ : state) {
+    const bool detail = plan.HasDetail(step);
+    plan.Took(step, detail, (detail ? 1'300'000 : 1'000'000) + step % 7 * 1'000);
+    ++step;
+  }
+}
+BENCHMARK(BudgetIsPlanned);
 
 }  // namespace
 

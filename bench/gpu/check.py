@@ -11,7 +11,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from check_table import Done, Table, first_existing, say  # noqa: E402
+from check_table import SHARE_OF_NSYS, Done, Table, first_existing, say, share_interval  # noqa: E402
 from check_waiting import Waiting  # noqa: E402
 
 
@@ -121,10 +121,11 @@ class Check:
                              if name in rows)
         self.table.at_most(names[0], 0.9, value("ours", "over_floor"),
                            detail=steps("plain", "cupti floor", "ours"))
-        self.table.at_most(names[1], 0.6, value("ours", "share_of_nsys"),
-                           detail=steps("plain", "nsys", "ours"))
-        self.table.at_most("launch: with the defaults, of what nsys adds", 1.0,
-                           value("defaults", "share_of_nsys"), detail=steps("defaults"))
+        self.table.at_most(names[1], SHARE_OF_NSYS["none"], value("ours", "share_of_nsys"),
+                           detail=share_interval(rows.get("ours", {})) + steps("plain", "nsys", "ours"))
+        self.table.at_most("launch: with the defaults, of what nsys adds", SHARE_OF_NSYS["defaults"],
+                           value("defaults", "share_of_nsys"),
+                           detail=share_interval(rows.get("defaults", {})) + steps("defaults"))
         self.table.at_most(names[2] + ", of what nsys adds", 1.0, value("operators", "share_of_nsys"),
                            detail=steps("operators"))
         without, ours = value("no callbacks", "median_ms"), value("ours", "median_ms")
@@ -365,7 +366,7 @@ def main():
     parser.add_argument("--python", help="the Python that has PyTorch (gpu_check.sh starts it)")
     parser.add_argument("--nsys", default=shutil.which("nsys"))
     parser.add_argument("--pin", help="processors of every program, such as 2-5")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--launches", type=int, default=4_000_000,
                         help="of the memory row; 180000000 are 30 minutes of 100,000 a second")
     parser.add_argument("--only", default="", help="rows whose name matches")

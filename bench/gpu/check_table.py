@@ -7,6 +7,13 @@ import subprocess
 import sys
 
 MET, NOT_MET, UNKNOWN = "met", "NOT MET", "not measured"
+# How much of what nsys adds to a step of the launch preset may be added: with --pytorch=none, and as it is.
+SHARE_OF_NSYS = {"none": 0.4, "defaults": 0.5}
+
+
+def share_interval(row):
+    """Of a row of overhead.py."""
+    return f"{row['share_low']:.3f} to {row['share_high']:.3f}; " if row.get("share_low") is not None else ""
 
 
 class Table:

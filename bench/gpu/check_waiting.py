@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from check_table import say
+from check_table import SHARE_OF_NSYS, say, share_interval
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STREAMS = 4000
@@ -164,11 +164,12 @@ class Waiting:
             rounds=rounds)
         said = ", ".join(f"{name} {row['median_ms']:.3f} ({row['min_ms']:.3f} to {row['max_ms']:.3f})"
                          for name, row in rows.items())
-        for variant, limit in (("none", 0.6), ("defaults", 1.0)):
+        for variant, limit in SHARE_OF_NSYS.items():
             row = rows.get(variant, {})
             name = f"launch preset, {variant}, of what nsys adds, {rounds} rounds"
             if "share_of_nsys" in row:
-                self.table.at_most(name, limit, row["share_of_nsys"], detail=f"ms a step: {said}")
+                self.table.at_most(name, limit, row["share_of_nsys"],
+                                   detail=f"{share_interval(row)}ms a step: {said}")
             else:
                 self.table.add(name, f"at most {limit}", f"no nsys; over plain {row.get('ratio', 0):.3f}; "
                                f"ms a step: {said}", None)

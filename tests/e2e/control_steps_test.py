@@ -207,10 +207,19 @@ class ControlSteps(InFolder):
         self.assertIn("operators: the outermost 1 level (--pytorch-depth)", text)
 
     def test_a_short_program_is_as_before(self):
-        _, summary = self.record(STEPS.replace("STEPS", "20"))
-        self.assertEqual(self.kinds(summary).count("without detail"), 0)
-        self.assertEqual(count(dump(self.path("run.batchlight")), "Mark"), 0)
-        self.assertIn("estimate", summary["recording"])
+        """With steps, but too few; one that ends in its third; without any."""
+        for steps in (20, 3, 0):
+            loop = STEPS.replace("STEPS", str(steps)) if steps else "for _ in range(60): net(x).sum().backward()"
+            with self.subTest(steps=steps):
+                printed, summary = self.record(loop, "--control-steps", "4", name="run%d" % steps)
+                self.assertEqual(printed, self.alone())
+                recording = dump(self.path("run%d.batchlight" % steps))
+                self.assertEqual(count(recording, "Mark"), 0, "nothing was switched off")
+                self.assertGreaterEqual(count(recording, "ModuleBegin"), 4 * (steps or 60))
+                kinds = [kind for process in summary["steps"]["processes"] for kind in process["kinds"]]
+                self.assertEqual(kinds.count("without detail"), 0)
+                if steps == 20:
+                    self.assertIn("estimate", summary["recording"])
 
     def test_one_iteration_of_several_optimizers_is_one_step(self):
         _, summary = self.record(GAN, "--control-steps", "4")

@@ -161,10 +161,26 @@ class GpuIdleTime {
   size_t kernel_ = 0, copy_ = 0, set_ = 0, graph_ = 0;
 };
 
-void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
+// What steps without detail have as well, so that comparing them with the others does not show it.
+struct Kept {
+  double ns = 0;     // of a step, the most
+  double share = 0;  // of the estimate's upper end
+};
+
+struct Counted {
+  RecordedKind kind;
+  double kept = 0;  // the part that steps without detail have as well
+};
+
+struct AllCounted {
+  double gpu_work = 0, graphs = 0;  // in a step
+  std::vector<Counted> kinds;
+};
+
+AllCounted Count(const Store& store, const ProcessSteps& process, double step_ns) {
   const double range_ns = Cost(store, "cost.range_ns");
-  if (range_ns == 0) return;
   const double module_ns = std::max(range_ns, Cost(store, "cost.module_ns"));
+  const double phase_ns = std::max(module_ns, Cost(store, "cost.phase_ns"));
   const double operator_ns = std::max(range_ns, Cost(store, "cost.operator_ns"));
   const double call_ns = Cost(store, "cost.cuda_call_ns");
   const EventsPerStep count(store, process);
@@ -172,6 +188,10 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
                           count.OfProcess(store.memsets);
   const double graphs = count.OfProcess(store.graph_launches);
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work - graphs);
+  const double modules = count.OfThreads(store.module_calls);
+  const double phases = count.OfThreads(store.phase_calls);
+  const double module_or_phase_ns =
+      (modules * module_ns + phases * phase_ns) / std::max(1.0, modules + phases);
   const OsCallsTable& os_calls = store.os_calls;
   const CudaBacktracesTable& backtraces = store.cuda_backtraces;
   const auto of_process =
@@ -182,27 +202,39 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
   const auto each_of = [](std::string_view what, double per_step, RangeOfNs each) {
     return RecordedKind{what, per_step, each.most, each.least};
   };
-  const RecordedKind kinds[] = {
-      each_of("calls of the C library", count.OfThreads(os_calls), kRecordedCall),
-      each_of("counted calls", count.OfCounts(store, cost.step_ns), kCountedCall),
-      each_of("native stacks", stacks, kStack),
-      each_of("CPU samples", count.OfThreads(store.cpu_samples), kSample),
-      each_of("context switches", count.OfThreads(store.cpu_switches), kSwitch),
-      {kGpuEvents, gpu_work, kGpuWorkNs, 0},
-      {"CUDA graphs", graphs, kGraphNs, 0},
-      {"CUDA calls", calls, kColdCaches * call_ns, call_ns},
-      {"operators", count.OfThreads(store.operator_calls), kColdCaches * operator_ns, operator_ns},
-      {"modules and phases",
-       count.OfThreads(store.module_calls) + count.OfThreads(store.phase_calls),
-       kColdCaches * module_ns, module_ns},
-      {"ranges", count.OfThreads(store.nvtx_ranges), kColdCaches * range_ns, range_ns},
+  const auto each_cold = [](std::string_view what, double per_step, double ns) {
+    return RecordedKind{what, per_step, kColdCaches * ns, ns};
   };
-  for (const RecordedKind& kind : kinds) {
+  return {gpu_work,
+          graphs,
+          {
+              {each_of("calls of the C library", count.OfThreads(os_calls), kRecordedCall)},
+              {each_of("counted calls", count.OfCounts(store, step_ns), kCountedCall)},
+              {each_of("native stacks", stacks, kStack)},
+              {each_of("CPU samples", count.OfThreads(store.cpu_samples), kSample)},
+              {each_of("context switches", count.OfThreads(store.cpu_switches), kSwitch)},
+              {{kGpuEvents, gpu_work, kGpuWorkNs, 0}, kKeptByCupti},
+              {{"CUDA graphs", graphs, kGraphNs, 0}},
+              {each_cold("CUDA calls", calls, call_ns)},
+              {each_cold("operators", count.OfThreads(store.operator_calls), operator_ns)},
+              {each_cold("modules and phases", modules + phases, module_or_phase_ns),
+               phases * phase_ns / std::max(1.0, modules * module_ns + phases * phase_ns)},
+              {each_cold("ranges", count.OfThreads(store.nvtx_ranges), range_ns), 1},
+          }};
+}
+
+Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
+  if (Cost(store, "cost.range_ns") == 0) return {};
+  const auto [gpu_work, graphs, kinds] = Count(store, process, cost.step_ns);
+  Kept all_kept;
+  for (const auto& [kind, kept] : kinds) {
     if (kind.per_step == 0) continue;
     cost.kinds.push_back(kind);
     cost.high_ns += kind.per_step * kind.ns_each;
     cost.low_ns += kind.per_step * kind.least_ns;
+    all_kept.ns += kept * kind.per_step * kind.ns_each;
   }
+  all_kept.share = all_kept.ns / std::max(1.0, cost.high_ns);
   std::stable_sort(cost.kinds.begin(), cost.kinds.end(),
                    [](const RecordedKind& a, const RecordedKind& b) {
                      return a.per_step * a.ns_each > b.per_step * b.ns_each;
@@ -216,31 +248,21 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
     cost.low_ns = 0;
   }
   cost.low_ns = std::min(cost.low_ns, cost.high_ns);
+  return all_kept;
 }
 
-// The part of what was measured that steps without detail have as well, so that comparing them
-// with the others does not show it. As parts of the estimate: a machine on which all is dearer
-// scales both.
-double KeptShare(const RecordingCost& cost) {
-  double kept_ns = 0, seen_ns = 0;
-  for (const RecordedKind& kind : cost.kinds) {
-    const double ns = kind.per_step * kind.ns_each;
-    const double kept = kind.what == kGpuEvents ? kKeptByCupti : 0;
-    kept_ns += kept * ns;
-    seen_ns += (1 - kept) * ns;
-  }
-  return seen_ns > 0 ? kept_ns / seen_ns : 0;
-}
-
-// The estimate may be off by all of it, either way.
-void AddKept(RecordingCost& cost) {
+// As a part of what was measured: a machine on which all is dearer scales both. The estimate may be
+// off by all of it, either way.
+void AddKept(const Kept& kept, RecordingCost& cost) {
   LongerBy& longer = *cost.measured;
-  cost.kept_ns = std::max(0.0, longer.ns) * KeptShare(cost);
+  const double seen_share = std::max(1e-6, 1 - kept.share);
+  cost.kept_ns = std::clamp(longer.ns * kept.share / seen_share, 0.0, kept.ns);
   longer.ns += cost.kept_ns;
   longer.high_ns += 2 * cost.kept_ns;
 }
 
-void Measure(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
+void Measure(const Store& store, const ProcessSteps& process, const Kept& kept,
+             RecordingCost& cost) {
   const std::vector<PlainSpan> spans = FindPlainSpans(store, process.process);
   auto span = spans.begin();
   std::vector<AlternatingStep> steps;
@@ -265,7 +287,7 @@ void Measure(const Store& store, const ProcessSteps& process, RecordingCost& cos
   if (cost.measured && cost.measured->high_ns - cost.measured->low_ns > cost.step_ns) {
     cost.measured.reset();  // steps differ too much by themselves for that to say anything
   }
-  if (cost.measured && !cost.without_graphs) AddKept(cost);
+  if (cost.measured && !cost.without_graphs) AddKept(kept, cost);
   if (cost.measured) cost.plain_step_ns = std::max(1.0, cost.step_ns - cost.measured->ns);
 }
 
@@ -283,9 +305,9 @@ RecordingCost FindRecordingCost(const Store& store, const StepSet& steps) {
   const ProcessSteps& process = *steps.Main();
   cost.step_ns = double(process.duration.median);
   cost.budget = std::strtod(std::string(store.Property(kOverheadBudgetKey)).c_str(), nullptr);
-  Estimate(store, process, cost);
+  const Kept kept = Estimate(store, process, cost);
   cost.plain_step_ns = std::max(1.0, cost.step_ns - cost.high_ns);
-  Measure(store, process, cost);
+  Measure(store, process, kept, cost);
   return cost;
 }
 

@@ -1,7 +1,7 @@
 // How much longer a step takes because it is recorded. Of the main training process.
 //
 // Measured: by the steps of the same run that were recorded without detail (--control-steps,
-// --overhead), and what CUPTI goes on to cost in these, which is estimated.
+// --overhead), and what phases, ranges and CUPTI cost in these as well, which is estimated.
 //
 // Estimated, where there are too few of them: a range. Its upper end is the number of records of
 // each kind in a step, times the most that one was ever seen to cost. Costs were measured in the

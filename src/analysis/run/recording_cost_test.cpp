@@ -165,8 +165,9 @@ TEST(RecordingCost, IsNeverMoreThanHalfOfAStep) {
 }
 
 // Steps of 1 ms; every eighth has no detail, is 0.1 ms shorter, but switching took 0.02 ms of it.
-// With `kernels`, a hundred of them in each step with detail.
-Store WithPlainSteps(int64_t count, bool kernels = false) {
+// With `kernels`, a hundred of them in each step with detail. With `phases`, ten in each step, and
+// ten operators in one with detail.
+Store WithPlainSteps(int64_t count, bool kernels = false, bool phases = false) {
   testing::StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));
   int64_t now = 0;
@@ -181,9 +182,15 @@ Store WithPlainSteps(int64_t count, bool kernels = false) {
     for (int64_t at = now + 50'000; kernels && !plain && at < now + 850'000; at += 8'000) {
       build.Kernel(main, "gemm", at, at + 50, at + 550);
     }
+    for (int64_t at = now + 100'000; phases && at < now + 600'000; at += 50'000) {
+      build.Phase(main, Phase::kZeroGrad, "zero_grad", at, at + 1000);
+      if (!plain) build.Operator(main, "aten::relu", at + 100, at + 900);
+    }
     now = end;
   }
-  build.Property("cost.range_ns", "50.0");
+  build.Property("cost.range_ns", phases ? "1.0" : "50.0");
+  if (phases) build.Property("cost.operator_ns", "2000.0");
+  if (phases) build.Property("cost.phase_ns", "4000.0");
   build.Property(kOverheadBudgetKey, "0.03");
   return build.Build();
 }
@@ -264,6 +271,15 @@ TEST(RecordingCost, AddsWhatCuptiCostsInStepsWithoutDetail) {
   EXPECT_GE(cost.measured->high_ns, 300'000) << "or of twice as much";
   EXPECT_NEAR(cost.plain_step_ns, 801'000, 2000);
   EXPECT_NEAR(cost.MeanShare(), (200.0 * 140 + 100.0 * 20) / 801 / 160, 0.002);
+}
+
+// Phases are recorded in all steps.
+TEST(RecordingCost, AddsWhatPhasesCostInStepsWithoutDetail) {
+  const Store store = WithPlainSteps(160, false, true);
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  ASSERT_TRUE(cost.measured);
+  EXPECT_NEAR(cost.kept_ns, 2 * 100'000, 5000) << "a phase costs twice as much as an operator";
+  EXPECT_NEAR(cost.measured->ns, 300'000, 6000);
 }
 
 TEST(RecordingCost, FewStepsWithoutDetailSayNothing) {

@@ -33,9 +33,7 @@ std::string MeasuredText(const RecordingCost& cost) {
                      Percent(cost.Share(spread)) + ", measured on " + CountText(longer.samples) +
                      (few_plain ? " control steps" : " steps with detail");
   if (cost.kept_ns > 0) {
-    text += "; " + TimeText(cost.kept_ns) +
-            " of it, which CUPTI costs in steps without detail too, "
-            "estimated";
+    text += "; " + TimeText(cost.kept_ns) + " of it in steps without detail too, estimated";
   }
   text += ")";
   if (cost.without_graphs) text += ", without what CUPTI adds to CUDA graphs";

@@ -30,7 +30,7 @@ TEST(RecordingText, SaysWhatControlStepsCannotShow) {
   EXPECT_EQ(
       RecordingCostText(overview),
       "recording adds 2.40 ms to a step (6.8 % ± 1.1, measured on 14 control steps; 500 µs of "
-      "it, which CUPTI costs in steps without detail too, estimated)");
+      "it in steps without detail too, estimated)");
 }
 
 TEST(RecordingText, NotMoreThanNoise) {
