@@ -1,9 +1,9 @@
 #include "analysis/gpu/gpu_intervals.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/cuda/kernel_class.h"
 
@@ -71,10 +71,9 @@ class Collector {
                    int64_t end_ns) {
     if (end_ns <= start_ns || end_ns == kOpenEnd) return;
     const StreamKey key = {process, device, stream};
-    if (last_stream_ == streams_.end() || last_stream_->first != key) {
-      last_stream_ = streams_.try_emplace(key, 0).first;
-    }
-    last_stream_->second += end_ns - start_ns;
+    RecentStream& recent = recent_[(stream + device * 7 + process.value * 31) % kRecent];
+    if (recent.time_ns == nullptr || recent.key != key) recent = {key, &streams_[key]};
+    *recent.time_ns += end_ns - start_ns;
   }
   void SetMainStreams(std::vector<DeviceWork>& found) const {
     for (DeviceWork& work : found) {
@@ -91,18 +90,26 @@ class Collector {
   }
 
   GpuWork KindOf(StringId name) {
-    const auto [place, added] = kinds_.try_emplace(name, GpuWork::kCompute);
-    if (added) place->second = WorkOfKernel(store_.Text(name));
-    return place->second;
+    if (kinds_.empty()) kinds_.resize(store_.strings.size() + 1, kNotLookedAt);
+    GpuWork& kind = kinds_[name.IsNone() ? kinds_.size() - 1 : name.row()];
+    if (kind == kNotLookedAt) kind = WorkOfKernel(store_.Text(name));
+    return kind;
   }
 
   const Store& store_;
   std::map<std::pair<ProcessId, uint32_t>, DeviceWork> devices_;
   DeviceWork* last_ = nullptr;  // of devices_
-  std::unordered_map<StringId, GpuWork> kinds_;
+  static constexpr auto kNotLookedAt = static_cast<GpuWork>(kGpuWorkCount);
+  std::vector<GpuWork> kinds_;                                  // by string
   using StreamKey = std::tuple<ProcessId, uint32_t, uint32_t>;  // device, stream
   std::map<StreamKey, int64_t> streams_;                        // to time computed
-  std::map<StreamKey, int64_t>::iterator last_stream_ = streams_.end();
+  // Kernels of many streams take turns: where those of the last ones lie is kept.
+  static constexpr size_t kRecent = 64;
+  struct RecentStream {
+    StreamKey key;
+    int64_t* time_ns = nullptr;  // of streams_
+  };
+  std::array<RecentStream, kRecent> recent_;
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/steps/step_clock.h"
@@ -75,6 +75,9 @@ class GpuSums::StepOfCall {
   void Seek(ThreadId thread) {
     thread_ = thread;
     const ProcessSteps* process = steps_.Of(store_.ProcessOf(thread));
+    // Threads that take turns are at about the same time.
+    if (process == process_) return;
+    process_ = process;
     lookup_ = StepLookup(process);
     if (process != nullptr) first_ = firsts_[static_cast<size_t>(process - steps_.Main())];
   }
@@ -84,6 +87,7 @@ class GpuSums::StepOfCall {
   std::vector<uint32_t> firsts_;  // by process: its first step
   uint32_t count_ = 0;
   ThreadId thread_;
+  const ProcessSteps* process_ = nullptr;  // that the lookup is about
   StepLookup lookup_;
   uint32_t first_ = 0;
 };
@@ -156,27 +160,29 @@ void GpuSums::AddKernels(const Attribution& work) {
   const KernelsTable& kernels = store_.kernels;
   std::vector<KernelRow>& rows = whole_.kernels;
   std::vector<std::map<KernelLaunchId, uint64_t>> launches;
-  std::unordered_map<StringId, uint32_t> known;
+  // By string, and at last for none: the row, if it was seen.
+  std::vector<uint32_t> known(store_.strings.size() + 1, kNoRow);
   kernels_.row.resize(kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const auto [found, added] =
-        known.try_emplace(kernels.demangled_name[i], static_cast<uint32_t>(rows.size()));
-    kernels_.row[i] = found->second;
-    if (added) {
+    const StringId name = kernels.demangled_name[i];
+    uint32_t& found = known[name.IsNone() ? known.size() - 1 : name.row()];
+    if (found == kNoRow) {
+      found = static_cast<uint32_t>(rows.size());
       rows.push_back({.name = kernels.demangled_name[i],
                       .short_name = kernels.short_name[i],
                       .min_ns = INT64_MAX,
                       .kind = ClassifyKernel(store_.Text(kernels.demangled_name[i]))});
       launches.emplace_back();
     }
-    KernelRow& row = rows[found->second];
+    kernels_.row[i] = found;
+    KernelRow& row = rows[found];
     const int64_t duration_ns = kernels.end_ns[i] - kernels.start_ns[i];
     ++row.calls;
     row.total_ns += duration_ns;
     row.min_ns = std::min(row.min_ns, duration_ns);
     row.max_ns = std::max(row.max_ns, duration_ns);
     if (row.owner.IsNone()) row.owner = work.kernels[i].op;
-    ++launches[found->second][kernels.launch[i]];
+    ++launches[found][kernels.launch[i]];
     AddStream(kernels.stream[i], row.streams);
     whole_.kernel_ns += duration_ns;
   }
@@ -223,15 +229,18 @@ void GpuSums::AddCopies() {
 void GpuSums::AddWaits(StepOfCall& step_of_call) {
   const ApiCallsTable& calls = store_.api_calls;
   const OperatorCallsTable& operators = store_.operator_calls;
-  const IntervalIndex index(operators.thread, operators.start_ns, operators.end_ns);
+  std::optional<IntervalIndex> index;  // where something waits
   std::vector<WaitRow>& rows = whole_.waits;
-  std::unordered_map<StringId, bool> waiting;
+  enum Waiting : uint8_t { kNotLookedAt, kNo, kYes };
+  std::vector<Waiting> waiting(store_.strings.size(), kNotLookedAt);
   std::map<std::pair<StringId, StringId>, uint32_t> known;
   for (size_t i = 0; i < calls.size(); ++i) {
-    const auto [named, is_new] = waiting.try_emplace(calls.name[i], false);
-    if (is_new) named->second = IsWaitingCall(store_.Text(calls.name[i]));
-    if (!named->second || calls.end_ns[i] == kOpenEnd) continue;
-    const uint32_t op = index.Innermost(calls.thread[i], calls.start_ns[i]);
+    if (calls.name[i].IsNone() || calls.end_ns[i] == kOpenEnd) continue;
+    Waiting& named = waiting[calls.name[i].row()];
+    if (named == kNotLookedAt) named = IsWaitingCall(store_.Text(calls.name[i])) ? kYes : kNo;
+    if (named == kNo) continue;
+    if (!index) index.emplace(operators.thread, operators.start_ns, operators.end_ns);
+    const uint32_t op = index->Innermost(calls.thread[i], calls.start_ns[i]);
     const StringId op_name = op == kNoRow ? StringId::None() : operators.name[op];
     const auto [found, added] =
         known.try_emplace({calls.name[i], op_name}, static_cast<uint32_t>(rows.size()));

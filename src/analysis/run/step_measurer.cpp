@@ -27,12 +27,34 @@ void MeasureGradients(const Store& store, RunMeasures& run) {
   run.unused_gradients = FindUnusedGradients(store, main, marks, run.links, run.work);
 }
 
+// As Attribution::total_ns has it.
+int64_t WorkNs(const Store& store) {
+  int64_t sum_ns = 0;
+  const auto add = [&](const auto& table) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (table.end_ns[row] != kOpenEnd) sum_ns += table.end_ns[row] - table.start_ns[row];
+    }
+  };
+  add(store.kernels);
+  add(store.memcpys);
+  add(store.memsets);
+  add(store.graph_launches);
+  return sum_ns;
+}
+
 }  // namespace
 
-void StepMeasurer::MeasureWhole(RunMeasures& run) {
-  if (run.inputs != nullptr) return;
-  run.store = &store_;
-  run.inputs = std::make_shared<const StepInputs>(store_);
+void StepMeasurer::MeasureWhole(StepMeasures wanted, RunMeasures& run) {
+  if (run.inputs == nullptr) {
+    run.store = &store_;
+    run.inputs = std::make_shared<const StepInputs>(store_);
+    has_owners_ = false;
+  }
+  // What a step is made of on the CPU is told without knowing whose work is whose, which takes ten
+  // times as long: who selects a step sees that first.
+  wanted.reset(static_cast<size_t>(StepMeasure::kBreakdowns));
+  if (wanted.none() || has_owners_) return;
+  has_owners_ = true;
   run.links = BackwardLinks(store_);
   run.work = AttributeWork(store_, run.links);
 }
@@ -125,7 +147,7 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
   using Part = StepMeasure;
   const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
   // Tables show other columns where a GPU worked.
-  if (!is_wanted(Part::kGpu)) run.gpu.work_ns = run.work.total_ns;
+  if (!is_wanted(Part::kGpu)) run.gpu.work_ns = has_owners_ ? run.work.total_ns : WorkNs(store_);
   if (is_wanted(Part::kRecordingCost)) {
     const StepRate rate = RateOfSteps(run, 0);
     if (rate.of_gpu) OfGpu(run.recording_cost, rate.period_ns);
@@ -153,7 +175,7 @@ void StepMeasurer::FindLoopsOf(const StepOptions& options, const StepInputs& inp
 }
 
 void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run) {
-  MeasureWhole(run);
+  MeasureWhole(wanted, run);
   FindLoopsOf(options, *run.inputs);
   critical_.KeepAll();
   run.steps = ChooseSteps(*run.inputs, options, *loops_);
@@ -162,7 +184,7 @@ void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunM
 
 void StepMeasurer::MeasureWithin(const StepOptions& options, const TimeSpan& within,
                                  StepMeasures wanted, RunMeasures& run) {
-  MeasureWhole(run);
+  MeasureWhole(wanted, run);
   FindLoopsOf(options, *run.inputs);
   critical_.KeepWithin(within);
   run.steps = StepsWithin(all_steps_, within);

@@ -52,7 +52,7 @@ class StepMeasurer {
                      RunMeasures& run);
 
  private:
-  void MeasureWhole(RunMeasures& run);
+  void MeasureWhole(StepMeasures wanted, RunMeasures& run);
   void FindLoopsOf(const StepOptions& options, const StepInputs& inputs);
   void MeasureParts(StepMeasures wanted, RunMeasures& run);
   // What needs several parts.
@@ -63,6 +63,7 @@ class StepMeasurer {
   void SetHiddenLoading(const StepInputs& inputs, const StepSet& steps, GpuSummary& gpu);
 
   const Store& store_;
+  bool has_owners_ = false;  // the run's links and work are known
   // Whichever of the steps count.
   std::optional<StepSet> loops_;
   StepSet all_steps_;  // as they are where none is left out

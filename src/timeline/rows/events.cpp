@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/thread_pool.h"
+
 namespace batchlight::timeline {
 namespace {
 
@@ -33,16 +35,37 @@ const EventTable* Events::TableWithKey(std::string_view key) const {
 }
 
 void Events::SetSpan() {
+  // A table is looked at in parts, many at a time.
+  constexpr uint32_t kPartRows = 1 << 20;
+  struct Part {
+    const EventTable* table;
+    uint32_t begin;
+    uint32_t end;
+    int64_t from_ns = INT64_MAX;
+    int64_t to_ns = INT64_MIN;
+  };
+  std::vector<Part> parts;
+  for (const EventTable& table : tables_) {
+    for (uint32_t row = 0; row < table.rows; row += std::min(kPartRows, table.rows - row)) {
+      parts.push_back({&table, row, row + std::min(kPartRows, table.rows - row)});
+    }
+  }
+  ParallelFor(parts.size(), [&](size_t i) {
+    Part& part = parts[i];
+    const EventTable& table = *part.table;
+    for (uint32_t row = part.begin; row < part.end; ++row) {
+      part.from_ns = std::min(part.from_ns, table.start_ns[row]);
+      part.to_ns = std::max(part.to_ns, table.start_ns[row]);
+    }
+    for (uint32_t row = part.begin; table.end_ns != nullptr && row < part.end; ++row) {
+      if (table.end_ns[row] != kOpenEnd) part.to_ns = std::max(part.to_ns, table.end_ns[row]);
+    }
+  });
   int64_t from_ns = INT64_MAX;
   int64_t to_ns = INT64_MIN;
-  for (const EventTable& table : tables_) {
-    for (uint32_t row = 0; row < table.rows; ++row) {
-      from_ns = std::min(from_ns, table.start_ns[row]);
-      to_ns = std::max(to_ns, table.start_ns[row]);
-    }
-    for (uint32_t row = 0; table.end_ns != nullptr && row < table.rows; ++row) {
-      if (table.end_ns[row] != kOpenEnd) to_ns = std::max(to_ns, table.end_ns[row]);
-    }
+  for (const Part& part : parts) {
+    from_ns = std::min(from_ns, part.from_ns);
+    to_ns = std::max(to_ns, part.to_ns);
   }
   run_start_ns_ = from_ns <= to_ns ? from_ns : 0;
   run_end_ns_ = from_ns <= to_ns ? to_ns : 0;

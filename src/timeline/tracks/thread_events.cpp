@@ -9,19 +9,25 @@ ThreadTables::ThreadTables(const Timeline& timeline) : timeline_(timeline) {
   const auto add = [&](std::string_view key, const std::vector<ThreadId>& thread) {
     const EventTable* table = timeline.events().TableWithKey(key);
     if (table == nullptr || table->rows == 0) return;
-    sources_.push_back({&thread, table->first_ref});
-    if (key == NvtxRangesTable::kName) ranges_ref_ = table->first_ref;
-    if (key == PhaseCallsTable::kName) phases_ref_ = table->first_ref;
+    sources_.push_back({&thread, table});
+    if (key == NvtxRangesTable::kName) {
+      ranges_ref_ = table->first_ref;
+      sources_.back().other = ThreadPart::kStartEndRanges;
+    }
+    if (key == PhaseCallsTable::kName) {
+      phases_ref_ = table->first_ref;
+      sources_.back().other = ThreadPart::kImports;
+    }
   };
 #define THREAD_TABLE(member, title, name) add(#member, store.member.thread);
 #define INSTANT_TABLE(member, title, name) add(#member, store.member.thread);
 #include "timeline/tracks/event_tables.def"
 }
 
-ThreadTables::RefRange ThreadTables::RowsOf(const Source& source, ThreadId thread) {
+ThreadTables::Rows ThreadTables::RowsOf(const Source& source, ThreadId thread) {
   const auto [begin, end] = std::equal_range(source.thread->begin(), source.thread->end(), thread);
-  return {source.first_ref + static_cast<uint32_t>(begin - source.thread->begin()),
-          source.first_ref + static_cast<uint32_t>(end - source.thread->begin())};
+  return {static_cast<uint32_t>(begin - source.thread->begin()),
+          static_cast<uint32_t>(end - source.thread->begin())};
 }
 
 ThreadPart ThreadTables::PartOf(uint32_t ref) const {
@@ -36,12 +42,15 @@ ThreadPart ThreadTables::PartOf(uint32_t ref) const {
   return import ? ThreadPart::kImports : ThreadPart::kCalls;
 }
 
-std::vector<ThreadTables::Cursor> ThreadTables::CursorsOf(ThreadId thread) const {
+std::vector<ThreadTables::Cursor> ThreadTables::CursorsOf(ThreadId thread, ThreadPart part) const {
   std::vector<Cursor> cursors;
   for (const Source& source : sources_) {
-    const RefRange rows = RowsOf(source, thread);
-    if (rows.at == rows.end) continue;
-    cursors.push_back({.at = rows.at, .end = rows.end});
+    const Rows rows = RowsOf(source, thread);
+    if (rows.begin == rows.end || !MayHave(source, part)) continue;
+    cursors.push_back({.table = source.table,
+                       .row = rows.begin,
+                       .end = rows.end,
+                       .is_mixed = source.other != ThreadPart::kCalls});
     cursors.back().Look(timeline_.events());
   }
   return cursors;
@@ -49,9 +58,10 @@ std::vector<ThreadTables::Cursor> ThreadTables::CursorsOf(ThreadId thread) const
 
 bool ThreadTables::Has(ThreadId thread, ThreadPart part) const {
   for (const Source& source : sources_) {
-    const RefRange rows = RowsOf(source, thread);
-    for (uint32_t ref = rows.at; ref < rows.end; ++ref) {
-      if (PartOf(ref) == part) return true;
+    const Rows rows = RowsOf(source, thread);
+    if (!MayHave(source, part)) continue;
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (PartOf(source.table->first_ref + row) == part) return true;
     }
   }
   return false;
