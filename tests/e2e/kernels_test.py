@@ -72,6 +72,39 @@ class Recorded(InFolder):
         self.assertNotIn("not counted", self.batchlight("kernels", self.RUN, "--table", "all").stderr)
 
 
+class Roofline(InFolder):
+    """Of an H200 (bench/gpu/roofline/check_roofline.py): kernels of known work under the roofs that its data sheet has."""
+    RUN = os.path.join(os.path.dirname(HERE), "recordings", "h200_roofline.batchlight")
+
+    def rows(self, table):
+        done = self.batchlight("kernels", self.RUN, "--table", table, "--format", "csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def of(self, operator):
+        return next(row for row in self.rows("roofline") if row["Operator"] == operator)
+
+    def test_a_product_is_below_the_peak_of_dense_matrices(self):
+        product = self.of("aten::mm")
+        self.assertEqual((product["Type"], product["Roof"]), ("Tensor bf16", "Tensor bf16"))
+        self.assertEqual(float(product["Operations"]), 2 * 4096 ** 3)
+        at_its_clock = 989.4 * float(product["Clock GHz"]) / 1.83
+        self.assertAlmostEqual(float(product["Peak TFLOP/s"]) / at_its_clock, 1, delta=0.01)
+        self.assertAlmostEqual(float(product["Attained (%)"]), 90, delta=1)
+
+    def test_an_addition_is_below_the_bandwidth_of_the_memory(self):
+        addition = self.of("aten::add")
+        self.assertEqual((addition["Type"], addition["Counted"], addition["Roof"]), ("fp32", "at most", "DRAM"))
+        self.assertAlmostEqual(float(addition["DRAM Bytes (B)"]) / (2 * 4 * 2 ** 26), 1, delta=0.01)
+        self.assertAlmostEqual(float(addition["DRAM Peak GB/s"]) / 4800, 1, delta=0.01)
+        hardware = next(row for row in self.rows("limits") if row["Kernel"] == addition["Kernel"])
+        self.assertAlmostEqual(float(addition["Attained (%)"]), float(hardware["DRAM (%)"]), delta=1)
+
+    def test_nothing_is_above_its_roof(self):
+        for row in self.rows("roofline"):
+            self.assertLess(float(row["Attained (%)"]), 101, row["Kernel"])
+
+
 class Kernels(InFolder):
     def kernels(self, *flags, steps="40", status=0, program=TWO_KINDS, **variables):
         environment = dict(self.environment, LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES,
