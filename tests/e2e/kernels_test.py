@@ -100,6 +100,12 @@ class Roofline(InFolder):
         hardware = next(row for row in self.rows("limits") if row["Kernel"] == addition["Kernel"])
         self.assertAlmostEqual(float(addition["Attained (%)"]), float(hardware["DRAM (%)"]), delta=1)
 
+    def test_the_recorders_own_work_is_no_work_between_steps(self):
+        done = self.batchlight("summary", self.RUN)
+        self.assertIn("batchlight: reading counters", done.stdout)
+        self.assertNotIn("between steps", done.stdout)
+        self.assertNotIn("of its loop beside its steps", done.stdout)
+
     def test_nothing_is_above_its_roof(self):
         for row in self.rows("roofline"):
             self.assertLess(float(row["Attained (%)"]), 101, row["Kernel"])

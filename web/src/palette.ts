@@ -17,6 +17,7 @@ const kKnown: Record<string, number> = {
   other: 0,
   start_up: 1,
   recorder_build: 0,
+  counters: 0,
   preprocessing: 2,
   warm_up: 4,
   graph_capture: 7,

@@ -54,6 +54,7 @@ class LifeOfProcess {
     if (steps_ != nullptr) PaintLoop();
     PaintMarks();
     Lay(CallsOf(Phase::kRecorderBuild), StageKind::kRecorderBuild);
+    if (steps_ != nullptr) Lay(StepsOf(StepKind::kCounted), StageKind::kCounters);
     PaintEnd();
     PaintUnrecorded();
     if (has_start_) found.start_up = PartsOfStartUp(before, stages_);
@@ -259,7 +260,11 @@ class LifeOfProcess {
     totals[static_cast<size_t>(StageKind::kGraphCapture)].count = captures;
     const uint64_t compile =
         count([](const Step& step) { return step.kind == StepKind::kCompile; });
-    totals[static_cast<size_t>(loop_)].count = steps_->steps.size() - warm_up - captures - compile;
+    const uint64_t counted =
+        count([](const Step& step) { return step.kind == StepKind::kCounted; });
+    totals[static_cast<size_t>(StageKind::kCounters)].count = counted;
+    totals[static_cast<size_t>(loop_)].count =
+        steps_->steps.size() - warm_up - captures - compile - counted;
     // However often validation or preprocessing cuts it.
     totals[static_cast<size_t>(StageKind::kStartUp)].count = 1;
   }

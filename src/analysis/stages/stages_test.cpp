@@ -456,6 +456,29 @@ TEST_F(StagesTest, WorkBeforeFewIterationsIsBetweenSteps) {
   EXPECT_EQ(SlowIterations(0).count("between steps"), 1u);
 }
 
+// A pass over all kernels takes a second before a step of 0.1 s: neither the program's work between
+// steps nor its training.
+TEST_F(StagesTest, ReadingCountersIsAStageOfItsOwn) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 30; ++i) {
+    if (i % 10 == 9) {
+      build_.store().counter_ranges.Append({.start_ns = at_ * kMs,
+                                            .end_ns = (at_ + 1000) * kMs,
+                                            .process = ProcessId::At(0),
+                                            .kernels = 9});
+      at_ += 1000;
+    }
+    Step();
+  }
+  End(at_);
+  const auto ms = Find();
+  EXPECT_FALSE(ms.contains("between steps"));
+  EXPECT_EQ(ms.at("training"), 2700);
+  EXPECT_EQ(ms.at("batchlight: reading counters"), 3300);
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kCounters)->count, 3u);
+}
+
 // A busy machine: the thread could run all the while and had no processor.
 TEST_F(StagesTest, WhatWaitsForAProcessorIsNothingBetweenSteps) {
   EXPECT_EQ(SlowIterations(380).count("between steps"), 0u);
