@@ -92,7 +92,8 @@ void Run::Follow() {
   const bool growing = source_.growing();
   if (source_.version() == version_ && growing) return;
   // A recording that is being sealed cannot be read for a moment: the next look finds it.
-  if (!source_.read_since || whole_ms_ <= source_.most_reading_ms) {
+  if (!source_.read_since || whole_ms_ <= source_.most_reading_ms ||
+      (!is_reading_whole_ && !whole()->can_go_on())) {
     const Status ignored = ReadWhole(true);
     static_cast<void>(ignored);
   } else if (growing) {
@@ -109,6 +110,7 @@ void Run::ReadNewer() {
   const int64_t before_ms = ProcessorMs();
   const uint64_t version = source_.version();
   const std::shared_ptr<const Snapshot> older = whole();
+  if (!older->can_go_on()) return;
   Result<Store> newer = source_.read_since(older->FindSeam().since_ns);
   if (!newer.ok()) return;
   const auto store = std::make_shared<const Store>(std::move(newer).value());
@@ -116,13 +118,18 @@ void Run::ReadNewer() {
   const bool much = ProcessorMs() - before_ms > source_.most_reading_ms;
   // Takes a quarter of one processor at the most, too.
   const bool may = NowMs() - whole_ended_ms_ >= 3 * whole_ms_;
-  const bool fits = joined->fits();
+  if (!joined->fits()) {
+    if (is_reading_whole_) return;
+    const Status ignored = ReadWhole(true);
+    static_cast<void>(ignored);
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     if (growing_) snapshot_ = std::move(joined);
   }
   version_ = version;
-  if (may && (much || !fits)) ReadWholeBeside();
+  if (may && much) ReadWholeBeside();
 }
 
 void Run::ReadWholeBeside() {

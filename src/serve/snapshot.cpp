@@ -7,6 +7,7 @@
 #include "timeline/tracks/build_timeline.h"
 #include "timeline/tracks/continue_steps.h"
 #include "timeline/tracks/join_timelines.h"
+#include "timeline/tracks/reading_fit.h"
 
 namespace batchlight::serve {
 namespace {
@@ -55,6 +56,8 @@ Snapshot::Snapshot(std::shared_ptr<const Snapshot> older, std::shared_ptr<const 
   fits_ = steps.fits;
   auto newer_timeline = timeline::BuildTimeline(inputs, std::move(steps.newer));
   newer_.reset(new Snapshot(std::move(newer), steps_, std::move(newer_timeline)));
+  fits_ = fits_ && timeline::AreAlike(older_->timeline(), newer_->timeline());
+  if (!fits_) return;
   timeline_ =
       timeline::JoinTimelines(older_->timeline(), newer_->timeline(), at_ns_, std::move(steps.all));
 }
@@ -85,6 +88,12 @@ Snapshot::Seam Snapshot::FindSeam() const {
   // Too few steps to go on from: all that is new is what came after the reading.
   const int64_t at_ns = std::max(first_ns, latest_ns);
   return {at_ns, at_ns};
+}
+
+bool Snapshot::can_go_on() const {
+  const ProcessSteps* process = timeline_->steps().Main();
+  return complete_ && process != nullptr && timeline::CanGoOn(timeline_->steps(), steps_) &&
+         FindSeam().since_ns < FindSeam().at_ns;
 }
 
 // Of steps where they begin.

@@ -20,7 +20,7 @@ class Snapshot {
   // longer than all the rest.
   Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps, uint32_t generation,
            bool complete = true);
-  // A reading of a run that goes on, and what is new since its Seam().
+  // A reading of a run that goes on, and what is new since its Seam(). Of use where it fits() only.
   Snapshot(std::shared_ptr<const Snapshot> older, std::shared_ptr<const Store> newer,
            uint32_t generation);
 
@@ -40,7 +40,9 @@ class Snapshot {
     int64_t since_ns = 0;  // what to read, so that the first step after it is whole
   };
   Seam FindSeam() const;
-  // Not: of what is new not all could be joined to the older; it is to be read whole.
+  // Of a reading of all: whether what is new may be read by itself.
+  bool can_go_on() const;
+  // Not: what is new is not surely what one reading of all would tell; it is to be read whole.
   bool fits() const { return fits_; }
 
  private:

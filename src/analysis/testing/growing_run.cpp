@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kUs = 1000;
 constexpr ThreadId kMain{0};
 constexpr ThreadId kBackward{1};
+constexpr ThreadId kOfSecondRank{2};
 
 uint32_t Below(uint32_t& random, uint32_t limit) {
   random = random * 1664525 + 1013904223;
@@ -18,7 +19,7 @@ uint32_t Below(uint32_t& random, uint32_t limit) {
 
 }  // namespace
 
-GrowingRun::GrowingRun(uint32_t seed, size_t steps) {
+GrowingRun::GrowingRun(uint32_t seed, size_t steps, GrowingKind kind) : kind_(kind) {
   uint32_t random = seed;
   int64_t now_ns = 5 * kUs;
   for (size_t step = 0; step < steps; ++step) AddStep(random, now_ns);
@@ -57,10 +58,14 @@ void GrowingRun::AddForward(uint32_t& random, int64_t& now_ns) {
 void GrowingRun::AddStep(uint32_t& random, int64_t& now_ns) {
   const auto add_phase = [&](Phase phase, const char* name, int64_t length_ns) {
     const int64_t start_ns = now_ns += kUs;
+    const bool two = kind_ == GrowingKind::kTwoRanks;
     Add(start_ns, now_ns += length_ns, [=](StoreBuilder& build, int64_t until_ns) {
       build.Phase(kMain, phase, name, start_ns, until_ns);
+      if (!two) return;
+      build.Phase(kOfSecondRank, phase, name, start_ns, until_ns);
     });
   };
+  const int64_t step_ns = now_ns;
   add_phase(Phase::kDataLoaderNext, "DataLoader", (20 + Below(random, 100)) * kUs);
   AddForward(random, now_ns);
   const int64_t backward_ns = now_ns += kUs;
@@ -71,14 +76,25 @@ void GrowingRun::AddStep(uint32_t& random, int64_t& now_ns) {
   }
   add_phase(Phase::kBackward, "backward", 250 * kUs);
   add_phase(Phase::kOptimizerStep, "SGD.step", (50 + Below(random, 20)) * kUs);
+  if (kind_ == GrowingKind::kNamedByTens || kind_ == GrowingKind::kNamedByOnes) {
+    const size_t number = step_ends_ns_.size() * (kind_ == GrowingKind::kNamedByTens ? 10 : 1);
+    Add(step_ns, now_ns += kUs,
+        [=, name = "step " + std::to_string(number)](StoreBuilder& build, int64_t until_ns) {
+          build.Range(kMain, name, step_ns, until_ns);
+        });
+  }
   step_ends_ns_.push_back(now_ns);
 }
 
 Store GrowingRun::Read(int64_t seen_ns, int64_t since_ns) const {
   StoreBuilder build;
-  const ProcessId process = build.Process(4711, "train.py", 0);
+  const bool is_whole = since_ns == INT64_MIN;
+  const bool knows_rank = is_whole || kind_ != GrowingKind::kLateRank;
+  const ProcessId process = build.Process(4711, "train.py", knows_rank ? 0 : -1);
   build.Thread(process);
   build.Thread(process);
+  if (kind_ == GrowingKind::kTwoRanks) build.Thread(build.Process(4712, "train.py", 1));
+  if (kind_ == GrowingKind::kLateFact && is_whole) build.Property("torch.version", "2.11");
   for (const Event& event : events_) {
     const bool is_over = event.end_ns <= seen_ns;
     if (event.start_ns > seen_ns || event.end_ns < since_ns) continue;

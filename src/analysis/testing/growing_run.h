@@ -9,11 +9,20 @@
 
 namespace batchlight::testing {
 
+enum class GrowingKind : uint8_t {
+  kOneProcess,
+  kTwoRanks,
+  kLateRank,     // told in what is not read again
+  kLateFact,     // likewise
+  kNamedByTens,  // ranges "step 0", "step 10" around steps
+  kNamedByOnes,
+};
+
 class GrowingRun {
  public:
   // Steps of an optimizer with nested calls of two threads and a GPU's kernels, random in number
   // and length.
-  GrowingRun(uint32_t seed, size_t steps);
+  GrowingRun(uint32_t seed, size_t steps, GrowingKind kind = GrowingKind::kOneProcess);
 
   // What is known at a moment: calls that go on are open, kernels that run are not told yet. With
   // `since_ns` without what ended before.
@@ -35,6 +44,7 @@ class GrowingRun {
   void AddForward(uint32_t& random, int64_t& now_ns);
   void AddStep(uint32_t& random, int64_t& now_ns);
 
+  const GrowingKind kind_;
   std::vector<Event> events_;
   std::vector<int64_t> step_ends_ns_;
   int64_t gpu_free_ns_ = 0;

@@ -1,7 +1,10 @@
 #include "timeline/tracks/continue_steps.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "timeline/tracks/reading_fit.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -26,14 +29,16 @@ void CountSteady(ProcessSteps& process) {
 }
 
 // Appends to `all`, which has the older's up to the moment, what follows of `newer`, and numbers
-// that as it goes on.
-void Continue(ProcessSteps& all, ProcessSteps& newer) {
+// that as it goes on. False: it does not follow, or other steps are found where both tell.
+bool Continue(ProcessSteps& all, ProcessSteps& newer) {
   const bool is_first = all.steps.empty();
   const int64_t end_ns = is_first ? INT64_MIN : all.steps.back().end_ns;
   const auto slack_ns = static_cast<int64_t>(newer.duration.median / 2);
   const auto first = std::find_if(newer.steps.begin(), newer.steps.end(), [&](const Step& step) {
     return is_first || step.start_ns >= end_ns - slack_ns;
   });
+  const bool meets = first != newer.steps.begin() && std::prev(first)->end_ns == end_ns;
+  bool fits = !is_first && meets && RiseByOne(all) && RiseByOne(newer);
   int64_t shift = 0;
   if (!is_first) {
     shift = first == newer.steps.end() ? all.steps.back().number - newer.steps.back().number
@@ -45,11 +50,18 @@ void Continue(ProcessSteps& all, ProcessSteps& newer) {
     // What begins a reading is no warm-up.
     if (is_warm && step.kind == StepKind::kWarmUp) step.kind = StepKind::kSteady;
   }
+  // But for the first, which may be cut.
+  for (auto step = newer.steps.begin() + 1; step < first; ++step) {
+    const int64_t place = static_cast<int64_t>(all.steps.size()) - (first - step);
+    fits = fits && place >= 0 && all.steps[static_cast<size_t>(place)].end_ns == step->end_ns &&
+           all.steps[static_cast<size_t>(place)].kind == step->kind;
+  }
   for (auto step = first; step != newer.steps.end(); ++step) {
     all.steps.push_back(*step);
     all.steps.back().start_ns = std::max(step->start_ns, end_ns);
   }
   CountSteady(newer);
+  return fits;
 }
 
 }  // namespace
@@ -67,8 +79,7 @@ ContinuedSteps ContinueSteps(const StepSet& older, StepSet newer, int64_t at_ns,
                                           process.marker == all.marker;
                                  });
     if (at != result.newer.processes.end()) {
-      Continue(all, *at);
-      ++continued;
+      continued += Continue(all, *at);
     }
     if (!all.steps.empty()) CountSteady(all);
   }

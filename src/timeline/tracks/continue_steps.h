@@ -12,8 +12,8 @@ namespace batchlight::timeline {
 struct ContinuedSteps {
   StepSet all;    // the older's that end by the moment, then the newer's; the older's processes
   StepSet newer;  // what the newer has, with the numbers of `all`
-  // Not: a process is new, or its steps were found by something else. The older's alone are in
-  // `all` then.
+  // Not: a process is new, its steps were found by something else, or they are not surely the next
+  // ones (their numbers do not rise by one, or the older has others where both tell).
   bool fits = true;
 };
 
