@@ -15,25 +15,30 @@ def check(path):
     own = os.stat(path, follow_symlinks=False)
     if stat.S_ISLNK(own.st_mode) or own.st_uid != os.geteuid():
         raise NotPrivate("%s belongs to someone else" % path)
-    if own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if _others_write(own):
         raise NotPrivate("%s can be written by other users" % path)
     _check_way(os.path.dirname(os.path.realpath(path)))
 
 
 def _check_way(folder):
     """Of what is made in `folder`, which has no link in its path."""
-    # Who owns / can exchange all: root, also where a container has no number for root.
-    trusted = (0, os.geteuid(), os.stat("/").st_uid)
     while True:
-        found = os.stat(folder)
-        if found.st_uid not in trusted:
+        found, above = os.stat(folder), os.path.dirname(folder)
+        # A container that has no number for root shows one and the same for all whom it does not know: what that
+        # owns is root's where nobody else makes anything (as base/trusted_path.h).
+        is_roots = found.st_uid == os.stat("/").st_uid and not _others_write(os.stat(above))
+        if found.st_uid not in (0, os.geteuid()) and not is_roots:
             raise NotPrivate("%s belongs to someone else" % folder)
         # In a folder like /tmp nobody can remove or rename what is another's.
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
+        if _others_write(found) and not found.st_mode & stat.S_ISVTX:
             raise NotPrivate("%s can be written by other users" % folder)
-        if folder == os.path.dirname(folder):
+        if folder == above:
             return
-        folder = os.path.dirname(folder)
+        folder = above
+
+
+def _others_write(found):
+    return bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def make(path):
@@ -49,18 +54,23 @@ def make(path):
 
 
 def temporary_place():
-    """Where files lie for a while: TMPDIR if nobody else could exchange what is made there, else /tmp (as
-    base/trusted_path.h). Raises NotPrivate where neither is such a place."""
-    reasons = []
+    """Where files lie for a while, and why others could exchange what is made there ("": nobody could). TMPDIR if
+    nobody could, else /tmp; where both will not do, the first that can be written (as base/trusted_path.h). Raises
+    NotPrivate where neither can."""
+    reasons, faulty = [], []
     for place in (os.environ.get("TMPDIR"), _TMP):
         if place:
             place = os.path.realpath(place)
             try:
                 _check_way(place)
                 if os.access(place, os.W_OK | os.X_OK):
-                    return place
+                    return place, ""
                 reasons.append("%s cannot be written" % place)
             except (OSError, NotPrivate) as why:
                 reasons.append(str(why))
+                if os.access(place, os.W_OK | os.X_OK):
+                    faulty.append((place, str(why)))
+    if faulty:
+        return faulty[0]
     raise NotPrivate("no folder for temporary files: %s; set TMPDIR to a folder that you alone can write"
                      % "; ".join(reasons))

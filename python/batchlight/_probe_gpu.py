@@ -24,7 +24,7 @@ def main(words):
     if words[0] == "--rank":
         return all_reduce_rank(*words[1:])
     try:
-        result = measure()
+        result = measure(os.path.dirname(os.path.abspath(words[0])))
     except NoGpu as problem:
         print("batchlight: probe gpu: %s" % problem, file=sys.stderr)
         return 3
@@ -45,7 +45,7 @@ def load_torch():
     return torch
 
 
-def measure():
+def measure(place):
     torch = load_torch()
     count = torch.cuda.device_count()
     say("%d GPUs" % count)
@@ -58,7 +58,7 @@ def measure():
         say("links")
         result["links"] = [link(torch, a, b) for a in range(count) for b in range(count) if a != b]
         say("all-reduce")
-        result["all_reduce"] = all_reduce(count, result["notes"])
+        result["all_reduce"] = all_reduce(count, result["notes"], place)
     return result
 
 
@@ -212,9 +212,9 @@ def link(torch, a, b):
             "peer": torch.cuda.can_device_access_peer(a, b)}
 
 
-def all_reduce(count, notes):
-    """NCCL between all GPUs, a process for each, as in training."""
-    with OwnFolder("batchlight-probe-") as folder:
+def all_reduce(count, notes, place):
+    """NCCL between all GPUs, a process for each, as in training. Its files lie in `place`."""
+    with OwnFolder("ranks-", place) as folder:
         command = [sys.executable, os.path.dirname(os.path.abspath(__file__)), "probe-gpu", "--rank"]
         ranks = [subprocess.Popen(command + [str(rank), str(count), folder], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(count)]

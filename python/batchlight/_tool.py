@@ -132,12 +132,21 @@ def when_written(write, status, recording, folder, out):
     return status
 
 
+_said_of = []  # the place with a fault
+
+
 def temporary_place():
-    """The folder for what is there for a while. Errors: ToolError."""
+    """The folder for what is there for a while. The first time that others could exchange what is made there, a line
+    says so. Errors: ToolError."""
     try:
-        return _private_folder.temporary_place()
+        place, fault = _private_folder.temporary_place()
     except _private_folder.NotPrivate as why:
         raise ToolError(str(why))
+    if fault and not _said_of and sys.stderr is not None:
+        print("batchlight: other users could exchange the temporary files in %s: %s; set TMPDIR to a folder where "
+              "they cannot" % (place, fault), file=sys.stderr)
+        _said_of.append(place)
+    return place
 
 
 def _kept(recording, out):

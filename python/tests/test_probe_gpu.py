@@ -89,9 +89,9 @@ class ProbeGpu(unittest.TestCase):
     def measured(self, torch):
         with mock.patch.dict(sys.modules, torch=torch), \
                 mock.patch.object(_probe_gpu, "SECONDS", 0), \
-                mock.patch.object(_probe_gpu, "all_reduce", lambda count, notes: [
+                mock.patch.object(_probe_gpu, "all_reduce", lambda count, notes, place: [
                     {"gpus": count, "bytes": 1 << 20, "gbps": 1.0}]):
-            return _probe_gpu.measure()
+            return _probe_gpu.measure("/nowhere")
 
     def test_every_key_is_one_that_the_tool_knows(self):
         with open(os.path.join(SOURCE, "src/probe/gpu_measures.def")) as file:
@@ -131,9 +131,9 @@ class ProbeGpu(unittest.TestCase):
 
     def test_no_gpu(self):
         with mock.patch.dict(sys.modules, torch=stand_in(gpus=0)):
-            self.assertRaisesRegex(_probe_gpu.NoGpu, "no GPU that it can use", _probe_gpu.measure)
+            self.assertRaisesRegex(_probe_gpu.NoGpu, "no GPU that it can use", _probe_gpu.measure, "/nowhere")
         with mock.patch.dict(sys.modules, torch=None):
-            self.assertRaisesRegex(_probe_gpu.NoGpu, "measures with PyTorch", _probe_gpu.measure)
+            self.assertRaisesRegex(_probe_gpu.NoGpu, "measures with PyTorch", _probe_gpu.measure, "/nowhere")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, run  # noqa: E402
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, LONG_S, SHARED_PLACE, InFolder, count,  # noqa: E402
+                      mount_namespaces_work, run, run_where_all_write_tmp)
 
 # Steps of 20 ms. What a run costs is known: it is slowed by 100 ms a step where it sees that it is
 # recorded with CUDA.
@@ -73,6 +74,18 @@ class MeasureOverhead(InFolder):
         self.assertNotIn("step", measured)
         self.assertIn("steps are not compared", measured["problem"])
         self.assertIn("One round", done.stderr)
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_a_tmp_that_all_write(self):
+        for place in ("", "/tmp/mine"):
+            done = run_where_all_write_tmp(
+                BATCHLIGHT, "profile", "-o", "run", "--measure-overhead", sys.executable, "-c", "print('done')",
+                env=dict(self.environment, TMPDIR=place), input="text", stdin=None)
+            self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+            self.assertIn("One round", done.stderr)
+            said = SHARED_PLACE.findall(done.stderr)
+            self.assertEqual(len(said), 1, done.stderr)
+            self.assertIn("in %s: /tmp can be written by other users; set TMPDIR" % (place or "/tmp"), said[0])
 
     def test_a_program_that_fails(self):
         done = self.measure("--measure-overhead=3", program=("-c", "raise SystemExit(3)"), status=3)

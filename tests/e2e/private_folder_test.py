@@ -2,6 +2,7 @@
 import importlib
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import types
@@ -19,11 +20,47 @@ def load(name):
     return importlib.import_module("package." + name)
 
 
+def own_place(test):
+    """A folder in a trusted place: where all write /tmp without the sticky bit, the present folder may be one."""
+    private = load("_private_folder")
+    for where in (None, os.getcwd()):
+        try:
+            folder = os.path.realpath(tempfile.mkdtemp(dir=where))
+            test.addCleanup(shutil.rmtree, folder)
+            private.check(folder)
+            return folder
+        except (OSError, private.NotPrivate) as why:
+            reason = why
+    raise unittest.SkipTest(str(reason))
+
+
+# In a namespace of one user: / and the folder of another have the same owner there.
+UNMAPPED = """
+import ctypes, os, sys
+sys.path.insert(0, sys.argv[2])
+from batchlight import _private_folder
+libc, own, folder = ctypes.CDLL(None), 4243, sys.argv[1]
+os.setgid(own)
+os.setuid(own)
+libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+if libc.unshare(0x10000000) != 0:  # CLONE_NEWUSER
+    sys.exit(100)
+with open("/proc/self/uid_map", "w") as file:
+    file.write("%d %d 1" % (own, own))
+if os.stat("/").st_uid in (0, own):
+    sys.exit(100)
+_private_folder.check(folder + "/mine")
+try:
+    _private_folder.check(folder + "/others/deep")
+except _private_folder.NotPrivate as why:
+    print(why)
+"""
+
+
 class PrivateFolder(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
         self.private = load("_private_folder")
+        self.folder = own_place(self)
         before = os.umask(0o002)
         self.addCleanup(os.umask, before)
 
@@ -63,11 +100,27 @@ class PrivateFolder(unittest.TestCase):
         os.chown(self.folder, 65534, -1)
         self.refuses(path, "%s belongs to someone else" % self.folder)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
+    def test_another_users_who_has_no_number(self):
+        os.chmod(self.folder, 0o755)
+        os.chown(self.folder, 4243, -1)
+        shared, source = os.path.join(self.folder, "shared"), os.path.join(self.folder, "source")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        shutil.copytree(PACKAGE, os.path.join(source, "batchlight"), ignore=shutil.ignore_patterns("__pycache__"))
+        for name, owner in (("mine", 4243), ("others", 4242), ("others/deep", 4243)):
+            os.mkdir(os.path.join(shared, name))
+            os.chown(os.path.join(shared, name), owner, -1)
+            os.chmod(os.path.join(shared, name), 0o755)
+        done = subprocess.run([sys.executable, "-B", "-c", UNMAPPED, shared, source], capture_output=True, text=True)
+        if done.returncode == 100:
+            self.skipTest("no user namespace")
+        self.assertEqual((done.returncode, done.stdout), (0, "%s/others belongs to someone else\n" % shared), done.stderr)
+
 
 class Cache(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        self.folder = own_place(self)
         self.operators = load("bridge._torch_library")
         before = os.environ.get("XDG_CACHE_HOME")
         os.environ["XDG_CACHE_HOME"] = self.folder
@@ -81,7 +134,10 @@ class Cache(unittest.TestCase):
     def test_one_that_others_may_write_is_not_used(self):
         os.makedirs(os.path.join(self.folder, "batchlight", "torch_ops"))
         os.chmod(os.path.join(self.folder, "batchlight"), 0o777)
-        self.assertFalse(self.operators._cache().startswith(self.folder))
+        try:
+            self.assertFalse(self.operators._cache().startswith(self.folder))
+        except self.operators.CannotBuild as why:  # nor is a /tmp that all write
+            self.assertIn("can be written by other users", str(why))
 
     def test_a_planted_library_is_not_loaded(self):
         path = os.path.join(self.operators._cache(), "torch_ops.so")

@@ -17,7 +17,8 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_hook_test import DEBIAN, interpreters  # noqa: E402
 from python_session import PYTHON_PATH, alone  # noqa: E402
-from recorded import BATCHLIGHT, LONG_S, InFolder, run  # noqa: E402
+from recorded import (BATCHLIGHT, LONG_S, SHARED_PLACE, InFolder, mount_namespaces_work, run,  # noqa: E402
+                      run_where_all_write_tmp)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "counted_program.py")
@@ -131,7 +132,7 @@ class FrontEnds(unittest.TestCase):
 
     def well(self, *words):
         done = self.batchlight(*words)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, SHARED_PLACE.sub("", done.stderr)), (0, ""))
         return done.stdout
 
     def rows(self, text):
@@ -186,6 +187,20 @@ class FrontEnds(unittest.TestCase):
         self.assertIn("Timer unit: 1e-09 s", text)
         self.assertRegex(text, r"\n +2 +10 .* return i / 2\n")
         self.assertRegex(text, r"\n +10 +1 .* return 1\n")
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_kernprof_where_all_write_tmp(self):
+        for place in ("", "/tmp/mine"):
+            done = run_where_all_write_tmp(
+                DEBIAN, "-c", "open('script.py', 'w').write('def work(): pass\\nwork()\\n')\n"
+                "import runpy, sys\nsys.argv = ['batchlight', 'kernprof', '-v', 'script.py']\n"
+                "runpy.run_module('batchlight', run_name='__main__', alter_sys=True)",
+                env=dict(os.environ, TMPDIR=place, **PATHS))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("script.py:1(work)", done.stdout)
+            said = SHARED_PLACE.findall(done.stderr)
+            self.assertEqual(len(said), 1, done.stderr)
+            self.assertIn("in %s: /tmp can be written by other users; set TMPDIR" % (place or "/tmp"), said[0])
 
     def test_what_lies_under_kernprofs_name_is_replaced(self):
         script = self.script("def work(): pass\nwork()\n")

@@ -35,6 +35,17 @@ def mount_namespaces_work():
     return run("unshare", "-rm", "true").returncode == 0
 
 
+# What a command says where others could exchange its temporary files.
+SHARED_PLACE = re.compile("batchlight: other users could exchange the temporary files in .*\n")
+
+
+def run_where_all_write_tmp(*words, **options):
+    """Runs a command in a folder of its own of a /tmp of mode 0777, as containers get one as a volume."""
+    return run("unshare", "-rm", "sh", "-c",
+               'mount -t tmpfs -o mode=0777 none /tmp && mkdir -m 0700 /tmp/mine && cd /tmp/mine && exec "$@"',
+               "sh", *words, **options)
+
+
 def why_no_samples():
     """Why the processors cannot be sampled here; None if they can."""
     done = run(BATCHLIGHT, "doctor", "-f", "json")

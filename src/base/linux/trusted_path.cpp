@@ -9,23 +9,34 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace batchlight {
 namespace {
 
-// Who owns / can exchange all: root, also where a container has no number for root.
-bool IsTrusted(uid_t user) {
-  struct stat info {};
-  return user == 0 || user == geteuid() || (stat("/", &info) == 0 && user == info.st_uid);
+bool OthersWrite(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+std::string Above(const std::string& path) {
+  return path.substr(0, std::max<size_t>(1, path.rfind('/')));
+}
+
+// A container that has no number for root shows one and the same for all whom it does not know:
+// what that owns is root's where nobody else makes anything.
+bool IsOfWhoOwnsAll(const std::string& path, uid_t owner) {
+  struct stat root {};
+  struct stat above {};
+  return stat("/", &root) == 0 && owner == root.st_uid && stat(Above(path).c_str(), &above) == 0 &&
+         !OthersWrite(above);
 }
 
 std::string WhyNotAlone(const std::string& path, bool is_on_the_way) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return path + ": " + std::strerror(errno);
-  if (!IsTrusted(info.st_uid)) return path + " belongs to another user";
+  const bool is_trusted = info.st_uid == 0 || info.st_uid == geteuid() ||
+                          (is_on_the_way && IsOfWhoOwnsAll(path, info.st_uid));
+  if (!is_trusted) return path + " belongs to another user";
   const bool is_sticky = is_on_the_way && (info.st_mode & S_ISVTX) != 0;
-  const bool others_write = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  return others_write && !is_sticky ? path + " can be written by other users" : "";
+  return OthersWrite(info) && !is_sticky ? path + " can be written by other users" : "";
 }
 
 bool Grants(const struct stat& info, uid_t user, mode_t to_owner, mode_t to_others) {
@@ -41,7 +52,7 @@ HeapText RealPath(const std::string& path) { return {realpath(path.c_str(), null
 std::string WhyNotTrustedIn(std::string place) {
   std::string why = WhyNotAlone(place, true);
   while (why.empty() && place.size() > 1) {
-    place.resize(std::max<size_t>(1, place.rfind('/')));
+    place = Above(place);
     why = WhyNotAlone(place, true);
   }
   return why;
@@ -58,7 +69,7 @@ std::string WhyNotTrusted(const std::string& path) {
   const HeapText real = RealPath(path);
   if (real == nullptr) return path + ": " + std::strerror(errno);
   const std::string why = WhyNotAlone(real.get(), false);
-  return why.empty() ? WhyNotTrustedIn(real.get()) : why;
+  return why.empty() ? WhyNotTrustedIn(Above(real.get())) : why;
 }
 
 Result<std::string> FirstTrustedPlace(const std::vector<std::string>& places) {
@@ -75,11 +86,20 @@ Result<std::string> FirstTrustedPlace(const std::vector<std::string>& places) {
   return OutputError(reasons);
 }
 
-Result<std::string> TemporaryPlace() {
+std::vector<std::string> TemporaryPlaces() {
   const char* const set = std::getenv("TMPDIR");
-  auto place = FirstTrustedPlace({set != nullptr ? set : "", "/tmp"});
-  if (place.ok()) return place;
-  return OutputError("no folder for temporary files: " + place.status().message() +
+  return {set != nullptr ? set : "", "/tmp"};
+}
+
+Result<TemporaryPlace> FindTemporaryPlace(const std::vector<std::string>& places) {
+  auto trusted = FirstTrustedPlace(places);
+  if (trusted.ok()) return TemporaryPlace{std::move(trusted).value(), ""};
+  for (const std::string& place : places) {
+    const HeapText real = RealPath(place);
+    if (real == nullptr || access(real.get(), W_OK | X_OK) != 0) continue;
+    return TemporaryPlace{real.get(), WhyNotTrustedIn(real.get())};
+  }
+  return OutputError("no folder for temporary files: " + trusted.status().message() +
                      "; set TMPDIR to a folder that you alone can write");
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace batchlight {
 
@@ -16,11 +17,15 @@ Result<std::string> FirstTrustedPlace(const std::vector<std::string>& places) {
   return OutputError("there is no such folder");
 }
 
-Result<std::string> TemporaryPlace() {
+std::vector<std::string> TemporaryPlaces() {
   std::error_code error;
-  const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-  if (!error) return place.string();
-  return OutputError("no folder for temporary files: " + error.message() + "; set TMP to one");
+  return {std::filesystem::temp_directory_path(error).string()};
+}
+
+Result<TemporaryPlace> FindTemporaryPlace(const std::vector<std::string>& places) {
+  auto place = FirstTrustedPlace(places);
+  if (place.ok()) return TemporaryPlace{std::move(place).value(), ""};
+  return OutputError("no folder for temporary files; set TMP to one");
 }
 
 bool IsReadableTo(uid_t, int, const Folder&) { return true; }

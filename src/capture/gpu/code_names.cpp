@@ -85,7 +85,8 @@ void TakeChunk(const format::ChunkView& chunk, Modules& modules) {
 class Disassembler {
  public:
   explicit Disassembler(const std::string& program) : program_(program) {
-    if (auto place = TemporaryPlace(); place.ok()) place_ = std::move(place).value();
+    // Who exchanges a file of it gives nvdisasm other code, which is a stranger's in any case.
+    if (auto place = FindTemporaryPlace(); place.ok()) place_ = std::move(place).value().path;
   }
 
   // What it prints of the code; "": it does not know it, or there is no time left.

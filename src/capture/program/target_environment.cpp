@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/folder.h"
 #include "base/trusted_path.h"
 #include "capture/program/inherited_descriptors.h"
 #include "format/control.h"
@@ -47,21 +48,17 @@ std::string DigestOf(std::string_view text) {
 // A folder of this user's alone, made if it is not there; --run-as: the program's user must get
 // through root's. The folder that it lies in is a trusted place.
 Status TakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) == 0) {
-    if (geteuid() == 0) (void)chmod(path.c_str(), 0755);
-  } else if (errno != EEXIST) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return OutputError(path + ": " + std::strerror(errno));
   }
-  const std::string why = WhyNotTrusted(path);
-  return why.empty() ? Status() : OutputError(why);
+  ASSIGN_OR_RETURN(const Folder folder, Folder::Open(path, false));
+  if (!folder.IsOursAlone()) return OutputError(path + " is not yours alone");
+  if (geteuid() != 0 || fchmod(folder.fd(), 0755) == 0) return {};
+  return OutputError("cannot let others through " + path + ": " + std::strerror(errno));
 }
 
-// The link to the library in the folder `name` of `place`.
-Result<std::string> LinkIn(const std::string& place, const std::string& name,
-                           const std::string& library) {
-  (void)mkdir(place.c_str(), 0700);  // ~/.cache
-  ASSIGN_OR_RETURN(const std::string real, FirstTrustedPlace({place}));
-  const std::string own = real + "/" + name;
+// The link to the library in a folder of it in `own`.
+Result<std::string> LinkIn(const std::string& own, const std::string& library) {
   const std::string folder = own + "/" + DigestOf(library);
   const std::string link = folder + library.substr(library.rfind('/'));
   if (link.find_first_of(kSeparators) != std::string::npos) {
@@ -77,6 +74,20 @@ Result<std::string> LinkIn(const std::string& place, const std::string& name,
   return OutputError(link + " is something else than the link to " + library + ": remove it");
 }
 
+Result<std::string> LinkInNamed(const std::string& place, const std::string& name,
+                                const std::string& library) {
+  ASSIGN_OR_RETURN(const std::string real, FirstTrustedPlace({place}));
+  return LinkIn(real + "/" + name, library);
+}
+
+// Where somebody else has the name. Each run makes one more.
+Result<std::string> LinkInNew(const std::string& place, const std::string& prefix,
+                              const std::string& library) {
+  ASSIGN_OR_RETURN(const std::string real, FirstTrustedPlace({place}));
+  ASSIGN_OR_RETURN(const std::string own, MakePrivateFolder(real + "/" + prefix));
+  return LinkIn(own, library);
+}
+
 // ~/.cache; "": there is no home.
 std::string CacheFolder() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
@@ -87,18 +98,21 @@ std::string CacheFolder() {
 
 }  // namespace
 
-Result<std::string> PreloadPath(const std::string& library) {
+LinkPlaces UsualLinkPlaces() { return {geteuid() == 0 ? "/run" : CacheFolder(), "/tmp"}; }
+
+Result<std::string> PreloadPath(const std::string& library, const LinkPlaces& places) {
   if (library.find_first_of(kSeparators) == std::string::npos) return library;
-  const bool is_root = geteuid() == 0;
-  const std::string first = is_root ? "/run" : CacheFolder();
   std::string why;
-  if (!first.empty()) {
-    auto link = LinkIn(first, "batchlight", library);
+  if (!places.own.empty()) {
+    (void)mkdir(places.own.c_str(), 0700);  // ~/.cache
+    auto link = LinkInNamed(places.own, "batchlight", library);
     if (link.ok()) return link;
     why = link.status().message() + "; ";
   }
   // Apart from sessions, whose folder nobody else gets through.
-  auto link = LinkIn("/tmp", "batchlight-links-" + std::to_string(geteuid()), library);
+  const std::string name = "batchlight-links-" + std::to_string(geteuid());
+  auto link = LinkInNamed(places.shared, name, library);
+  if (!link.ok()) link = LinkInNew(places.shared, name + "-", library);
   if (link.ok()) return link;
   return OutputError("LD_PRELOAD cannot name " + library +
                      ", and there is no place for a link: " + why + link.status().message());

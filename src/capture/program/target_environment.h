@@ -9,10 +9,18 @@
 
 namespace batchlight::capture {
 
+// Where links to libraries may lie.
+struct LinkPlaces {
+  std::string own;     // this user's; "": there is none
+  std::string shared;  // where others make things too
+};
+LinkPlaces UsualLinkPlaces();
+
 // A path to the library that LD_PRELOAD can hold: it splits at spaces and colons, so a library that
 // lies under such a path is reached through a link. That stays, one for each installation, in a
 // folder of this user's alone: an environment that was kept (`at`, a job's) names it for ever.
-Result<std::string> PreloadPath(const std::string& library);
+Result<std::string> PreloadPath(const std::string& library,
+                                const LinkPlaces& places = UsualLinkPlaces());
 
 struct EnvironmentOptions {
   bool inherit = true;                 // --inherit-environment

@@ -6,13 +6,17 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <string>
 #include <system_error>
 
 #include "base/trusted_path.h"
 
 namespace batchlight::capture {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(MakeTargetEnvironment, PutsOurLibraryFirst) {
   setenv("LD_PRELOAD", "/lib/user.so", 1);
@@ -106,38 +110,90 @@ std::string TargetOf(const std::string& link) {
   return std::filesystem::read_symlink(link, error);
 }
 
+class PreloadPathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folders = TemporaryPlaces();
+    folders.push_back(fs::current_path());
+    const auto trusted = FirstTrustedPlace(folders);
+    if (!trusted.ok()) GTEST_SKIP() << trusted.status().message();
+    std::string name = trusted.value() + "/bl_preload_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    base_ = name;
+    for (const std::string& path : {Places().own, Places().shared}) fs::create_directory(path);
+    Allow(Places().own, 0700);
+    Allow(Places().shared, 01777);
+    named_ = Places().shared + "/batchlight-links-" + std::to_string(geteuid());
+  }
+  void TearDown() override {
+    if (!base_.empty()) fs::remove_all(base_);
+  }
+  LinkPlaces Places() const { return {base_ + "/own", base_ + "/shared"}; }
+  std::string Link(const LinkPlaces& places) const { return PreloadPath(kSpaced, places).value(); }
+  static void Allow(const std::string& path, mode_t mode) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  }
+  static constexpr char kSpaced[] = "/opt/bl test/inject.so";
+  std::string base_;
+  std::string named_;  // what anybody could make first
+};
+
 // What names it later, as a kept environment does, finds the library and nobody else's.
-TEST(PreloadPath, LinksWhatLdPreloadCannotHoldForGood) {
+TEST_F(PreloadPathTest, LinksWhatLdPreloadCannotHoldForGood) {
   EXPECT_EQ(PreloadPath("/opt/inject.so").value(), "/opt/inject.so");
   std::set<std::string> links;
-  for (const char* library : {"/opt/bl test/inject.so", "/opt/bl:test/inject.so"}) {
-    const std::string link = PreloadPath(library).value();
+  for (const char* library : {kSpaced, "/opt/bl:test/inject.so"}) {
+    const std::string link = PreloadPath(library, Places()).value();
+    EXPECT_TRUE(link.starts_with(base_ + "/own/batchlight/")) << link;
     EXPECT_EQ(link.find_first_of(" :"), std::string::npos);
     EXPECT_EQ(TargetOf(link), library);
-    EXPECT_EQ(PreloadPath(library).value(), link);
+    EXPECT_EQ(PreloadPath(library, Places()).value(), link);
     EXPECT_EQ(WhyNotTrusted(link.substr(0, link.rfind('/'))), "");
     links.insert(link);
   }
   EXPECT_EQ(links.size(), 2U);
-  for (const std::string& link : links) {
-    std::filesystem::remove_all(std::filesystem::path(link).parent_path());
-  }
 }
 
 // Whoever could exchange the link would choose what the program loads.
-TEST(PreloadPath, MakesNoLinkWhereOthersCouldExchangeIt) {
-  if (geteuid() == 0) GTEST_SKIP() << "root's are in /run";
-  char shared[] = "/tmp/bl_preload_XXXXXX";
-  ASSERT_NE(mkdtemp(shared), nullptr);
-  ASSERT_EQ(chmod(shared, 0777), 0);
-  const char* const before = std::getenv("XDG_CACHE_HOME");
-  const std::string kept = before != nullptr ? before : "";
-  setenv("XDG_CACHE_HOME", shared, 1);
-  const std::string link = PreloadPath("/opt/bl test/inject.so").value();
-  before != nullptr ? setenv("XDG_CACHE_HOME", kept.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
-  EXPECT_FALSE(link.starts_with(shared)) << link;
-  EXPECT_EQ(rmdir(shared), 0);
-  std::filesystem::remove_all(std::filesystem::path(link).parent_path());
+TEST_F(PreloadPathTest, MakesNoLinkWhereOthersCouldExchangeIt) {
+  Allow(Places().own, 0777);
+  EXPECT_TRUE(Link(Places()).starts_with(named_ + "/")) << Link(Places());
+  EXPECT_TRUE(fs::is_empty(Places().own));
+  Allow(Places().shared, 0777);
+  EXPECT_NE(PreloadPath(kSpaced, Places()).status().message().find("own can be written by other"),
+            std::string::npos);
+}
+
+TEST_F(PreloadPathTest, WhoMakesTheNameFirstKeepsNoProgramFromRunning) {
+  const std::string trap = base_ + "/trap";
+  fs::create_directory(trap);
+  const auto others = [&](const char* kind) {
+    fs::remove_all(named_);
+    if (kind == std::string("file")) std::ofstream(named_) << "text";
+    if (kind == std::string("link")) fs::create_directory_symlink(trap, named_);
+    if (kind == std::string("folder")) {
+      fs::create_directory(named_);
+      Allow(named_, 0777);
+    }
+  };
+  for (const char* kind : {"file", "link", "folder"}) {
+    others(kind);
+    const std::string link = Link({"", Places().shared});
+    EXPECT_TRUE(link.starts_with(named_ + "-")) << link;
+    EXPECT_EQ(TargetOf(link), kSpaced);
+    EXPECT_EQ(WhyNotTrusted(link.substr(0, link.rfind('/'))), "");
+  }
+  EXPECT_TRUE(fs::is_empty(trap));
+}
+
+TEST_F(PreloadPathTest, AnotherUsersProgramGetsThroughRootsFolders) {
+  if (geteuid() != 0) GTEST_SKIP() << "others' programs are root's to start";
+  const fs::path folder = fs::path(Link(Places())).parent_path();
+  for (const fs::path& path : {folder, folder.parent_path()}) Allow(path, 0700);
+  EXPECT_EQ(fs::path(Link(Places())).parent_path(), folder);
+  for (const fs::path& path : {folder, folder.parent_path()}) {
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms{0755}) << path;
+  }
 }
 
 }  // namespace

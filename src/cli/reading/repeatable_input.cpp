@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/trusted_path.h"
 #include "cli/reading/standard_output.h"
+#include "cli/reading/temporary_folder.h"
 
 namespace batchlight::cli {
 namespace {
@@ -80,7 +80,7 @@ Result<RepeatableInput> RepeatableInput::Make() {
         "not kept, and only the first run can read it");
     return RepeatableInput(-1);
   }
-  ASSIGN_OR_RETURN(std::string path, TemporaryPlace());
+  ASSIGN_OR_RETURN(std::string path, PlaceForAWhile());
   path += "/batchlight-XXXXXX";
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0) {

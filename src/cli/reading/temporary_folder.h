@@ -1,6 +1,6 @@
-// A folder of this user alone for a while, where nobody else can exchange it (TemporaryPlace()).
-// The destructor removes the files in it and the folder, by its descriptor: what has been put
-// under its name meanwhile stays.
+// A folder of this user alone for a while, where nobody else can exchange it if there is such a
+// place (FindTemporaryPlace()). The destructor removes the files in it and the folder, by its
+// descriptor: what has been put under its name meanwhile stays.
 #pragma once
 
 #include <string>
@@ -9,6 +9,10 @@
 #include "base/status.h"
 
 namespace batchlight::cli {
+
+// The path of that place. The first time that others could exchange what is made there, a line says
+// so. Errors: kOutput.
+Result<std::string> PlaceForAWhile();
 
 class TemporaryFolder {
  public:

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <optional>
 
+#include "base/trusted_path.h"
+
 namespace batchlight::cli {
 namespace {
 
@@ -60,15 +62,25 @@ TEST_F(TemporaryFolderTest, RemovesNothingByALinkWithItsName) {
 }
 
 TEST(TemporaryFolder, LiesWhereNobodyElseCouldExchangeIt) {
+  const bool is_shared = !FirstTrustedPlace({"/tmp"}).ok();  // some containers have no other
   char shared[] = "/tmp/bl_shared_XXXXXX";
   ASSERT_NE(mkdtemp(shared), nullptr);
   fs::permissions(shared, fs::perms::all);
   const char* const set = std::getenv("TMPDIR");
   const std::string before = set != nullptr ? set : "";
   setenv("TMPDIR", shared, 1);
-  const auto folder = TemporaryFolder::Make("batchlight-test-");
+  testing::internal::CaptureStderr();
+  {
+    const auto folder = TemporaryFolder::Make("batchlight-test-");
+    const auto other = TemporaryFolder::Make("batchlight-test-");
+    const std::string place = is_shared ? shared : "/tmp";
+    ASSERT_TRUE(folder.ok() && other.ok());
+    EXPECT_EQ(folder.value().path().find(place + "/batchlight-test-"), 0U);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(is_shared || said.empty()) << said;
+  EXPECT_EQ(said.find("batchlight: ", 1), std::string::npos) << said;  // once
   before.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before.c_str(), 1);
-  EXPECT_EQ(folder.value().path().find("/tmp/batchlight-test-"), 0U) << folder.value().path();
   fs::remove(shared);
 }
 
