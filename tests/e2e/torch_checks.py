@@ -420,7 +420,7 @@ class Operators(TorchCase):
         session = self.same("Net()(torch.ones(1, 8)); print('done')")
         costs = {r.key: float(r.value) for r in session.events("Property")
                  if r.key.startswith("cost.")}
-        self.assertEqual(set(costs), {"cost.module_ns", "cost.operator_ns"})
+        self.assertEqual(set(costs), {"cost.module_ns", "cost.operator_ns", "cost.phase_ns"})
         for key, ns in costs.items():
             self.assertTrue(1 < ns < 1e6, (key, ns))
         self.assertNotIn("calibration", {r.path for r in session.events("ModuleBegin")})

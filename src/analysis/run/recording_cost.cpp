@@ -239,14 +239,13 @@ Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
                    [](const RecordedKind& a, const RecordedKind& b) {
                      return a.per_step * a.ns_each > b.per_step * b.ns_each;
                    });
-  // Of the mean, as the counts are: the median of a CPU that runs ahead is that of launches alone.
-  cost.high_ns =
-      std::min(cost.high_ns, kMostOfStep * std::max(cost.step_ns, process.duration.mean));
+  cost.uncut_ns = cost.high_ns;
   if (gpu_work + graphs > 0) {
     const double idle_ns = GpuIdleTime(store, process).PerStepNs();
-    cost.high_ns = std::min(cost.high_ns, idle_ns + gpu_work * kOnGpuNs + graphs * kGraphNs);
+    cost.uncut_ns = std::min(cost.uncut_ns, idle_ns + gpu_work * kOnGpuNs + graphs * kGraphNs);
     cost.low_ns = 0;
   }
+  cost.high_ns = std::min(cost.uncut_ns, kMostOfStep * cost.step_ns);
   cost.low_ns = std::min(cost.low_ns, cost.high_ns);
   return all_kept;
 }
@@ -256,7 +255,8 @@ Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
 void AddKept(const Kept& kept, RecordingCost& cost) {
   LongerBy& longer = *cost.measured;
   const double seen_share = std::max(1e-6, 1 - kept.share);
-  cost.kept_ns = std::clamp(longer.ns * kept.share / seen_share, 0.0, kept.ns);
+  const double most_ns = kMostOfStep * std::max(0.0, cost.step_ns - longer.ns);
+  cost.kept_ns = std::clamp(longer.ns * kept.share / seen_share, 0.0, std::min(kept.ns, most_ns));
   longer.ns += cost.kept_ns;
   longer.high_ns += 2 * cost.kept_ns;
 }
@@ -296,6 +296,7 @@ void Measure(const Store& store, const ProcessSteps& process, const Kept& kept,
 void OfGpu(RecordingCost& cost, double pace_ns) {
   if (cost.measured || pace_ns <= cost.step_ns) return;
   cost.step_ns = pace_ns;
+  cost.high_ns = std::min(cost.uncut_ns, kMostOfStep * pace_ns);
   cost.plain_step_ns = std::max(1.0, pace_ns - cost.high_ns);
 }
 

@@ -38,7 +38,8 @@ struct RecordedKind {
 struct RecordingCost {
   std::vector<RecordedKind> kinds;  // those that were recorded, by falling share
   double low_ns = 0;                // estimated, of a step with detail
-  double high_ns = 0;
+  double high_ns = 0;               // at most half of step_ns
+  double uncut_ns = 0;              // the same without that limit
   // Median of the steps with detail; where the CPU runs ahead what the GPU takes (OfGpu).
   double step_ns = 0;
 
