@@ -154,6 +154,23 @@ TEST_F(FileTest, WhatGotTheNameOfAnUnfinishedFileIsLeft) {
   }
 }
 
+// Who waits for a file may take it the moment that it is there, and put another in its place.
+TEST_F(FileTest, FileThatIsTakenAtOnceIsFinished) {
+  const std::string path = folder_ + "/a.txt";
+  std::atomic<bool> over{false};
+  std::thread consumer([&] {
+    for (uint64_t taken = 0; !over;) {
+      if (rename(path.c_str(), (folder_ + "/taken").c_str()) != 0) continue;
+      if (++taken % 2 == 0) std::ofstream(path) << "next";
+    }
+  });
+  int failed = 0;
+  for (int i = 0; i < 500; ++i) failed += !WriteWholeFile(path, "text").ok();
+  over = true;
+  consumer.join();
+  EXPECT_EQ(failed, 0);
+}
+
 // Neither takes what the other is about to write for something that was left.
 TEST_F(FileTest, WritersOfOneNameDoNotRemoveEachOthersFiles) {
   std::atomic<int> failed{0};

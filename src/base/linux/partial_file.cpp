@@ -49,9 +49,16 @@ bool IsStillNamed(int fd, const Folder& folder, const std::string& name) {
   return false;
 }
 
-bool HasNoName(int fd) {
-  struct stat info {};
-  return fstat(fd, &info) == 0 && info.st_nlink == 0;
+// Who waits for a file may take it at once, and another writer of ours replace it; on NFS a
+// replaced file that is open keeps a name.
+bool IsNoOthers(int fd, const Folder& folder, const std::string& name) {
+  struct stat info {
+  }, named{};
+  if (fstat(fd, &info) != 0) return false;
+  if (fstatat(folder.fd(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+  if (info.st_uid == named.st_uid) return true;
+  errno = ENOENT;
+  return false;
 }
 
 // The file, locked as its writer would have it. -1: it is none of this user's, or is being written.
@@ -91,8 +98,8 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
   done = done && (how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0);
   done = done && IsStillNamed(fd, folder, partial_name);
   done = done && Rename(folder, partial_name, final_name, how.replace);
-  // It was named so when it was renamed, unless another writer of ours has replaced it since.
-  done = done && (IsStillNamed(fd, folder, final_name) || HasNoName(fd));
+  // What is another user's was put under the partial name since that was looked at.
+  done = done && IsNoOthers(fd, folder, final_name);
   const int error = errno;
   if (close(fd) != 0 && done) return false;
   errno = error;
