@@ -1,7 +1,9 @@
 #include "serve/routes.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <chrono>
 #include <optional>
 #include <random>
 #include <thread>
@@ -153,6 +155,17 @@ class GrowingTest : public RoutesTest {
                       },
                   .most_reading_ms = -1});
   }
+  // What reads beside it reads what is of this class.
+  ~GrowingTest() override { context_.runs.clear(); }
+  void WaitForTheEnd() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (context_.runs[0]->growing() && std::chrono::steady_clock::now() < deadline) {
+      context_.runs[0]->Follow();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_FALSE(context_.runs[0]->growing());
+  }
+
   // Steps of 0.5 ms: the seam is five seconds before the end.
   static constexpr size_t kSteps = 14'000;
 
@@ -271,12 +284,27 @@ TEST_F(GrowingTest, GoesOnWithNumbersOfNamesThatRiseByOne) {
 TEST_F(GrowingTest, IsOneReadingInTheEnd) {
   ASSERT_TRUE(context_.runs[0]->Read().ok());
   now_ns_ = run_->EndOf(kSteps - 1);
-  context_.runs[0]->Follow();
-  while (context_.runs[0]->growing()) std::this_thread::yield();
+  WaitForTheEnd();
   const json run = Ask("run", json::object());
   EXPECT_FALSE(run["growing"]);
   EXPECT_EQ(run["steps"][0]["count"], kSteps);
   EXPECT_EQ(since_ns_, 0);
+}
+
+// No thread can be had with a stack of so much (nor, for others, after `ulimit -u`).
+TEST_F(GrowingTest, IsReadInTheEndThoughThereWasNoThread) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  now_ns_ = run_->EndOf(kSteps - 1);
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  EXPECT_NO_THROW(context_.runs[0]->Follow());
+  EXPECT_EQ(pthread_setattr_default_np(&before), 0);
+  EXPECT_FALSE(context_.runs[0]->is_reading_whole());
+  EXPECT_TRUE(context_.runs[0]->growing());
+  WaitForTheEnd();
 }
 
 TEST_F(RoutesTest, AnswersEveryCall) {

@@ -136,13 +136,17 @@ void Run::ReadWholeBeside() {
   if (is_reading_whole_) return;
   if (beside_.joinable()) beside_.join();
   is_reading_whole_ = true;
-  beside_ = std::thread([this] {
-    HttpServer::LeaveSignals();
-    // What there is no memory for is tried again.
-    const Status ignored = Contain("reading " + path(), [this] { return ReadWhole(false); });
-    static_cast<void>(ignored);
-    is_reading_whole_ = false;
+  const Status started = Contain("a thread", [this] {
+    beside_ = std::thread([this] {
+      HttpServer::LeaveSignals();
+      // What there is no memory for is tried again.
+      const Status ignored = Contain("reading " + path(), [this] { return ReadWhole(false); });
+      static_cast<void>(ignored);
+      is_reading_whole_ = false;
+    });
+    return Status();
   });
+  if (!started.ok()) is_reading_whole_ = false;  // a later look tries again
 }
 
 std::shared_ptr<const Snapshot> Run::whole() const {
