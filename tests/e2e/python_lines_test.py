@@ -126,6 +126,44 @@ class Lines(unittest.TestCase):
                 done = session.run(python, "-c", code)
                 self.assertEqual((done.stdout, done.stderr), (alone(python, "-c", code).stdout, ""))
 
+    def test_a_tracer_of_the_program_sees_lines_of_what_is_suspended(self):
+        """But for exceptions, whose line Python before 3.10 does not know yet where nothing was traced."""
+        code = ("import asyncio, sys\n"
+                "lines = []\n"
+                "def tracer(frame, event, _):\n"
+                "    if frame.f_code.co_filename == '<string>' and event != 'exception':\n"
+                "        lines.append((event, frame.f_code.co_name, frame.f_lineno))\n"
+                "    return tracer\n"
+                "def numbers():\n"
+                "    yield 1\n"
+                "    a = 2\n"
+                "    yield a\n"
+                "async def waits():\n"
+                "    await asyncio.sleep(0)\n"
+                "    return 1\n"
+                "async def makes():\n"
+                "    yield 1\n"
+                "    yield 2\n"
+                "def run(awaited):\n"
+                "    try: awaited.send(None)\n"
+                "    except StopIteration: pass\n"
+                "several = numbers(), eval('(n for n in (1, 2))')\n"
+                "for one in several: next(one)\n"
+                "waiting, made = waits(), makes()\n"
+                "run(waiting)\n"
+                "run(made.__anext__())\n"
+                "sys.settrace(tracer)\n"
+                "for one in several: next(one)\n"
+                "run(waiting)\n"
+                "run(made.__anext__())\n"
+                "sys.settrace(None)\n"
+                "print(lines)\n")
+        for settings in ({}, {"python.trace": "functions"}):
+            for python in interpreters():
+                with self.subTest(python, **settings), timing("*:other", **settings) as session:
+                    done = session.run(python, "-c", code)
+                    self.assertEqual((done.stdout, done.stderr), (alone(python, "-c", code).stdout, ""))
+
     def test_functions_under_the_builtin_profile(self):
         """As programs have it that were written for kernprof or memory_profiler."""
         code = ("@profile\n"

@@ -23,7 +23,9 @@ using format::PythonLineRecord;
 constexpr uint32_t kNotCollecting = ~uint32_t{format::kStateCollecting};
 constexpr uint32_t kThinned = 1;
 constexpr uint32_t kLinesOnly = 2;
-constexpr uint32_t kGeneratorFlags = 0x20 | 0x80 | 0x200;  // co_flags: generators and coroutines
+
+// By co_flags: generators and coroutines.
+bool MaySuspend(uint64_t flags) { return (flags & (0x20 | 0x80 | 0x200)) != 0; }
 
 // As CallOptions. Threads may count while another one changes them: not every Python has a GIL.
 struct LiveOptions {
@@ -469,21 +471,20 @@ bool EnterCall(PyObject* code, bool resumed) {
   return Push(*table, *function, resumed);
 }
 
-bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame)) {
+void EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame)) {
   const InPlace in_place;
   CallTable* table = Ready();
   FunctionEntry* function = table != nullptr ? FunctionOf(*table, code) : nullptr;
-  if (function == nullptr || !function->counted) return false;
+  if (function == nullptr || !function->counted) return;
   bool resumed = false;
-  if ((function->flags & kGeneratorFlags) != 0) {
+  if (MaySuspend(function->flags)) {
     // It begins where no call of it has begun earlier.
     const int at = last_instruction(frame);
     if (at < function->start) function->start = at;
     resumed = at > function->start;
-    if (!IsStillReady(*table)) return false;
+    if (!IsStillReady(*table)) return;
   }
   Push(*table, *function, resumed);
-  return function->line_count > 0;
 }
 
 bool LeaveCall(const void* code) {
@@ -522,10 +523,11 @@ void LeaveBuiltin(const void* method) {
   if (function != nullptr && function->depth > 0) LeaveCall(method);
 }
 
-bool TimesLines(PyObject* code) {
+bool WantsLines(PyObject* code) {
   CallTable* table = Ready();
   const FunctionEntry* function = table != nullptr ? FunctionOf(*table, code) : nullptr;
-  return function != nullptr && function->line_count > 0;
+  if (function != nullptr) return function->line_count > 0 || MaySuspend(function->flags);
+  return MaySuspend(AsNumber(CodeAttribute(code, "co_flags").get()));
 }
 
 bool BeginLine(PyObject* code, uint32_t line) {

@@ -29,14 +29,16 @@ void SetCallOptions(const CallOptions& options);
 // watched any more.
 bool EnterCall(PyObject* code, bool resumed);
 // Before Python 3.12 only the frame tells the two apart: by the last instruction that it ran.
-// `last_instruction` is asked for generators only. True: the function's lines are timed.
-bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame));
+// `last_instruction` is asked for generators only.
+void EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame));
 // It returned, yielded or raised. True as above.
 bool LeaveCall(const void* code);
 // A function of C is called, which `method` tells apart from others, and returned.
 void EnterBuiltin(const void* method, PyObject* callable);
 void LeaveBuiltin(const void* method);
-bool TimesLines(PyObject* code);
+// Whether a trace function wants lines of it: they are timed, or its frames may be suspended, where
+// nobody could find them for a trace function of the program's.
+bool WantsLines(PyObject* code);
 // A line of a function that is timed begins. True as above.
 bool BeginLine(PyObject* code, uint32_t line);
 // No event will come of the calls that are open on this thread: another tool took the hook.

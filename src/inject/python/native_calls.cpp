@@ -116,7 +116,7 @@ int LastInstruction(PyObject* frame) {
   return at;
 }
 
-// Those of a frame that are not timed are not traced.
+// Those of a frame that nobody wants are not traced.
 void TraceLines(PyObject* frame, bool on) {
   PyObject* value = g_py.PyBool_FromLong(on ? 1 : 0);
   if (g_py.PyObject_SetAttrString(frame, "f_trace_lines", value) != 0) g_py.PyErr_Clear();
@@ -169,9 +169,8 @@ int OnTrace(PyObject*, PyObject* frame, int what, PyObject*) {
   } else if (what == kPyTraceReturn) {
     LeaveCall(code);
   } else {
-    const bool timed =
-        g_options.calls ? TimesLines(code) : EnterFrame(code, frame, LastInstruction);
-    if (!timed) TraceLines(frame, false);
+    if (!g_options.calls) EnterFrame(code, frame, LastInstruction);
+    if (!WantsLines(code)) TraceLines(frame, false);
   }
   g_py.Py_DecRef(code);
   return 0;
@@ -279,7 +278,10 @@ PyObject* WatchNewThread(PyObject*, PyObject* const* arguments, PySsize count) {
 }
 
 PyObject* UnwatchThread(PyObject*, PyObject* const*, PySsize) {
-  if (t_watched) SetHooks(false);
+  if (t_watched) {
+    SetHooks(false);
+    if (g_lines_of != nullptr) TraceLinesOfThread();
+  }
   LoseCalls();
   return NewNone();
 }
