@@ -35,6 +35,9 @@ def split(parser, words):
         word = words.pop(0)
         if word == "--":
             break
+        if os.path.lexists(word):
+            parser.error("%s is also the name of a file here, which `*` stands for: write ./* or -- * "
+                         "for files" % word)
         name = word.partition("=")[0]
         short = not word.startswith("--") and len(word) > 2 and word[:2] in known
         if name not in known and not short:

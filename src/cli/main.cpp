@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/child.h"
@@ -18,6 +16,7 @@
 #include "base/process_memory.h"
 #include "cli/commands/all_commands.h"
 #include "cli/flags/command.h"
+#include "cli/flags/flags.h"
 #include "cli/flags/parse_error.h"
 #include "cli/reading/print_help.h"
 #include "cli/reading/standard_output.h"
@@ -84,28 +83,13 @@ Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
                                      : "; did you mean " + nearest + "?"));
 }
 
-// What the shell makes of `*` in a folder of others: a file there may be called
-// "--output=@PROGRAM". `words` up to the first that ends the flags.
-Status CheckNoFlagIsAFile(const std::vector<std::string>& words) {
-  std::error_code error;
-  for (const std::string& word : words) {
-    if (word == "--") return {};
-    if (word.size() < 2 || word[0] != '-' ||
-        !std::filesystem::exists(std::filesystem::symlink_status(word, error)))
-      continue;
-    return UsageError(word +
-                      " is also the name of a file here, which `*` stands for: write ./* or -- *" +
-                      " for files; a flag of this name has to be given in another folder");
+// Of the words that CLI11 parses; ParsedFlags and kernprof look at their own. "--" ends the flags.
+Status CheckNoFlagIsAFile(int argc, char** argv) {
+  for (int at = 1; at < argc && std::string_view(argv[at]) != "--"; ++at) {
+    const std::string word = argv[at];
+    if (word.size() > 1 && word[0] == '-') RETURN_IF_ERROR(CheckIsNoFile(word));
   }
   return {};
-}
-
-Status CheckNoWordIsAFile(int argc, char** argv, const std::vector<std::string>& rest) {
-  RETURN_IF_ERROR(CheckNoFlagIsAFile({argv + 1, argv + argc}));
-  const auto program = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
-    return word.empty() || word[0] != '-';
-  });
-  return CheckNoFlagIsAFile({rest.begin(), program});
 }
 
 // The command whose words were parsed last: `trace dump` of its line.
@@ -126,9 +110,7 @@ int Main(int argc, char** argv) {
   AddAllCommands(&app, outcome);
   if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);
   TakeWordsOfPrefixCommand(app, argc, argv, outcome);
-  if (const Status status = CheckNoWordIsAFile(argc, argv, outcome.words); !status.ok()) {
-    return Fail(status);
-  }
+  if (const Status status = CheckNoFlagIsAFile(argc, argv); !status.ok()) return Fail(status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

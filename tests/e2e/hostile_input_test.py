@@ -273,9 +273,11 @@ class Names(Hostile):
                 file.write("echo > ran\n")
             with open(os.path.join(folder, name), "w"):
                 pass
-            for command in (["stats"], ["kernels"], ["profile"]):
-                words = [name, "run.json"] if command != ["stats"] else ["run.json", name]
-                done = self.read(*command, *words, code=2, cwd=folder)
+            for command in (["stats", "run.json"], ["stats", "-f", "json"], ["kernels"], ["profile"],
+                            ["kernels", "-k", "reduce"], ["kernels", "--kernel", "reduce", "-f"],
+                            ["profile", "-t", "none"], ["probe", "loader", "-o", "out"],
+                            ["kernprof", "-l"], ["kernprof", "-o", "out"]):
+                done = self.read(*command, name, "run.json", code=2, cwd=folder)
                 self.assertIn(name + " is also the name of a file here", done.stderr.decode())
             self.read("summary", "--", "run.json", cwd=folder)
             os.remove(os.path.join(folder, name))

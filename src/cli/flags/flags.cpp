@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -111,6 +113,7 @@ Status ParsedFlags::ParseWords(Verb verb, const std::vector<std::string>& words,
       help = true;
       return {};
     }
+    if (!from_file) RETURN_IF_ERROR(CheckIsNoFile(word));
     const bool is_long = word[1] == '-';
     const size_t equals = is_long ? word.find('=') : std::string::npos;
     const FlagSpec* spec =
@@ -192,6 +195,14 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
     }
   }
   return items;
+}
+
+Status CheckIsNoFile(const std::string& flag) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(flag, error))) return {};
+  return UsageError(flag +
+                    " is also the name of a file here, which `*` stands for: write ./* or -- *" +
+                    " for files; a flag of this name has to be given in another folder");
 }
 
 std::vector<std::string> SplitWords(std::string_view text) {

@@ -70,6 +70,9 @@ class ParsedFlags {
 };
 
 std::vector<std::string> SplitAtCommas(std::string_view text);
+// An error (kUsage) where a flag is also the name of a file in the present folder: what the shell
+// makes of `*` in a folder of others, where a file may be called "--output=@PROGRAM".
+Status CheckIsNoFile(const std::string& flag);
 // Words as a shell would see them: quotes and backslashes, # comments.
 std::vector<std::string> SplitWords(std::string_view text);
 
