@@ -1,5 +1,6 @@
 #include "analysis/run/steps_alone.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace batchlight {
@@ -34,7 +35,8 @@ int64_t TimesOfSteps::NsOf(ProcessId process, int64_t start_ns, int64_t end_ns) 
 bool TimesOfSteps::Hold(ThreadId thread, int64_t start_ns, int64_t end_ns) const {
   const ProcessId process = store_.ProcessOf(thread);
   if (process.IsNone() || owners_[process.row()].IsNone() || end_ns == kOpenEnd) return false;
-  return NsOf(process, start_ns, end_ns) == end_ns - start_ns;
+  const int64_t until_ns = std::max(end_ns, start_ns + 1);  // a moment lies where it is
+  return NsOf(process, start_ns, until_ns) == until_ns - start_ns;
 }
 
 void KeepStepsAlone(const StepSet& steps, Store& store) {

@@ -60,6 +60,30 @@ TEST(StepsAlone, HoldCallsOfCudasLibrariesAndStacksOfCudaCalls) {
   EXPECT_EQ(store.cuda_backtraces.api_call, std::vector<ApiCallId>{ApiCallId::At(2)});
 }
 
+TEST(StepsAlone, HoldWhatTakesNoTimeWhereItLies) {
+  Store store;
+  store.processes.Append({});
+  store.threads.Append({.process = ProcessId::At(0)});
+  for (const int64_t at_ns : {50, 100, 150, 200, 250}) {
+    store.os_calls.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
+    store.runtime_events.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
+    store.api_calls.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
+    store.cuda_backtraces.Append({.process = ProcessId::At(0),
+                                  .native_stack = NativeStackId::At(0),
+                                  .api_call = ApiCallId::At(store.api_calls.size() - 1)});
+  }
+  StepSet steps;
+  steps.processes.push_back(
+      {.process = ProcessId::At(0),
+       .steps = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 100, .end_ns = 200}},
+       .steady = {1}});
+  KeepStepsAlone(steps, store);
+  EXPECT_EQ(store.os_calls.start_ns, (std::vector<int64_t>{100, 150}));
+  EXPECT_EQ(store.runtime_events.start_ns, (std::vector<int64_t>{100, 150}));
+  EXPECT_EQ(store.cuda_backtraces.api_call,
+            (std::vector<ApiCallId>{ApiCallId::At(1), ApiCallId::At(2)}));
+}
+
 // PyTorch's averages are of the whole run, with its warm-up, unless some steps are asked for.
 TEST(StepsAlone, AveragesAreOfTheStepsThatAreAskedFor) {
   testing::StoreBuilder build;
@@ -70,6 +94,7 @@ TEST(StepsAlone, AveragesAreOfTheStepsThatAreAskedFor) {
     build.Operator(thread, "aten::linear", at + 10, at + 100 * slow);
     build.Operator(thread, "aten::addmm", at + 20, at + 20 + 40 * slow);
     build.Kernel(thread, "gemm", at + 30, at + 500, at + 500 + 200);
+    build.Operator(thread, "aten::zero", at + 300, at + 300);
     build.Operator(thread, "aten::item", at + 880, at + 990);  // not within a step
   }
   const Store store = build.Build();
@@ -86,6 +111,7 @@ TEST(StepsAlone, AveragesAreOfTheStepsThatAreAskedFor) {
   const RunOverview part =
       BuildOverview(store, {.steps = {.range = "step", .first_step = 2, .last_step = 6}});
   EXPECT_EQ(row_of(part, "aten::addmm").calls, 5);
+  EXPECT_EQ(row_of(part, "aten::zero").calls, 5);
   EXPECT_EQ(row_of(part, "aten::addmm").cpu_ns, 5 * 40);
   EXPECT_EQ(row_of(part, "aten::linear").cpu_self_ns, 5 * (90 - 40));
   EXPECT_EQ(row_of(part, "aten::linear").gpu_ns, 5 * 200);

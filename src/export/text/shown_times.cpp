@@ -52,7 +52,8 @@ class ShownTimes {
     return NsInside(Of(thread), start_ns, end_ns);
   }
   bool HasAll(ThreadId thread, int64_t start_ns, int64_t end_ns) const {
-    return end_ns != kOpenEnd && NsOf(thread, start_ns, end_ns) == end_ns - start_ns;
+    const int64_t until_ns = std::max(end_ns, start_ns + 1);  // a moment lies where it is
+    return end_ns != kOpenEnd && NsOf(thread, start_ns, until_ns) == until_ns - start_ns;
   }
 
  private:

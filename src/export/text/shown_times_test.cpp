@@ -92,5 +92,18 @@ TEST_F(ShownTimesTest, CallsAreKeptWhole) {
   EXPECT_EQ(samples, (std::vector<bool>{false, true, true}));
 }
 
+TEST_F(ShownTimesTest, CallsThatTakeNoTimeAreShownWhereTheyLie) {
+  for (const int64_t start_ns : {140, 150, 250, 350}) {
+    store.os_calls.Append({.start_ns = start_ns,
+                           .end_ns = start_ns,
+                           .thread = main,
+                           .native_stack = NativeStackId::At(0)});
+  }
+  EXPECT_TRUE(KeepShownTimes(selection, &steps, ExportStacks::kOsCalls, store));
+  std::vector<bool> calls;
+  for (size_t row = 0; row < 4; ++row) calls.push_back(!store.os_calls.native_stack[row].IsNone());
+  EXPECT_EQ(calls, (std::vector<bool>{false, true, false, false}));
+}
+
 }  // namespace
 }  // namespace batchlight
