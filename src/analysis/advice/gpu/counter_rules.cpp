@@ -1,6 +1,7 @@
 // What hardware counters measured: of kernels one by one, and of GPUs over time.
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -76,11 +77,16 @@ bool OnlyMovesData(const KernelFigures& kernel) {
 // CUPTI's own kernels between those that it measures are nobody's.
 bool FollowsAtOnce(const KernelsTable& kernels, const Store& store, size_t before, size_t after) {
   if (after <= before || after >= kernels.size()) return false;
+  // Numbers of streams are of a context.
+  const auto stream_of = [&](size_t row) {
+    return std::tuple(kernels.process[row], kernels.device[row], kernels.context[row],
+                      kernels.stream[row]);
+  };
   for (size_t row = before + 1; row < after; ++row) {
     const bool is_of_cupti = store.Text(kernels.short_name[row]).starts_with("WaitNs");
-    if (kernels.stream[row] == kernels.stream[after] && !is_of_cupti) return false;
+    if (stream_of(row) == stream_of(after) && !is_of_cupti) return false;
   }
-  return kernels.stream[before] == kernels.stream[after];
+  return stream_of(before) == stream_of(after);
 }
 
 // Bytes that one of these kernels writes and the one behind it on its stream reads.

@@ -23,12 +23,18 @@ struct Kernel {
   uint32_t stream = 7;
 };
 
+enum class Beside : uint8_t { kNothing, kOtherProcess, kOtherDevice, kOtherContext };
+
 // Twenty steps of two kernels, of which one was measured kernel by kernel, on an H200. `grid`: of
-// each kernel, of blocks of which an SM holds eight.
-std::vector<Finding> Advise(const std::vector<Kernel>& kernels, uint32_t grid = 0) {
+// each kernel, of blocks of which an SM holds eight. `beside`: kernels between these, of the same
+// number of stream.
+std::vector<Finding> Advise(const std::vector<Kernel>& kernels, uint32_t grid = 0,
+                            Beside beside = Beside::kNothing) {
   testing::StoreBuilder build;
   const ProcessId process = build.Process(100, "train.py");
   const ThreadId thread = build.Thread(process);
+  const ThreadId other =
+      beside == Beside::kOtherProcess ? build.Thread(build.Process(101, "train.py")) : thread;
   Store& store = build.store();
   for (int64_t step = 0; step < 20; ++step) {
     const int64_t start = step * 100 * kMs;
@@ -36,6 +42,8 @@ std::vector<Finding> Advise(const std::vector<Kernel>& kernels, uint32_t grid = 
     for (size_t i = 0; i < kernels.size(); ++i) {
       const int64_t at = start + int64_t(i) * 50 * kMs;
       build.Kernel(thread, kernels[i].name, at + 1000, at + 2000, at + 50 * kMs, kernels[i].stream);
+      if (beside == Beside::kNothing) continue;
+      build.Kernel(other, "beside", at + 1500, at + 3000, at + 4000, kernels[i].stream);
     }
   }
   store.counter_ranges.Append({.start_ns = 10 * 100 * kMs,
@@ -61,7 +69,11 @@ std::vector<Finding> Advise(const std::vector<Kernel>& kernels, uint32_t grid = 
   gpu.warp_threads = 32;
   store.gpus.Append(gpu);
   Store built = build.Build();
-  for (uint32_t& context : built.kernels.context) context = 0;
+  for (size_t row = 0; row < built.kernels.size(); ++row) {
+    const bool is_beside = built.Text(built.kernels.short_name[row]) == "beside";
+    built.kernels.context[row] = is_beside && beside == Beside::kOtherContext;
+    built.kernels.device[row] = is_beside && beside == Beside::kOtherDevice;
+  }
   if (grid == 0) return BuildOverview(built).findings;
   built.kernel_launches.Append({.grid_x = grid,
                                 .grid_y = 1,
@@ -110,6 +122,13 @@ TEST(CounterRules, WhatMovesDataAndHasNothingToBeFusedWith) {
       << "on another stream";
   EXPECT_EQ(FindRule(Advise({Elementwise(95), Elementwise(95)}), "memory-bound-kernels"), nullptr)
       << "instructions are the limit";
+}
+
+TEST(CounterRules, NumbersOfStreamsAreOfAProcessDeviceAndContext) {
+  for (const Beside beside : {Beside::kOtherProcess, Beside::kOtherDevice, Beside::kOtherContext}) {
+    const auto found = Advise({Elementwise(), Elementwise()}, 0, beside);
+    EXPECT_NE(FindRule(found, "memory-bound-kernels"), nullptr) << int(beside);
+  }
 }
 
 TEST(CounterRules, LastWavesOfBlocks) {
