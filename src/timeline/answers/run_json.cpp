@@ -1,10 +1,13 @@
 #include "timeline/answers/run_json.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 
+#include "analysis/phases/phase_kind.h"
 #include "analysis/run/losses.h"
 #include "analysis/run/program_processes.h"
 #include "analysis/run/session_info.h"
@@ -16,6 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostStepGroups = 4096;  // a chart has no more pixels
+constexpr size_t kMostRanges = 15;        // of a program's own, that a chart names
+constexpr int64_t kOtherRanges = -1;      // in place of a name's id
 
 // What the page calls the palette of a kind of track; "name": colours go by name.
 std::string_view PaletteKey(TrackKind kind) {
@@ -78,12 +83,23 @@ json TracksJson(const Timeline& timeline) {
   return tracks;
 }
 
-json PalettesJson(const Timeline& timeline) {
+bool IsOwnRange(const PaletteEntry& entry) {
+  return entry.key == PhaseKindKey(PhaseKind::kUserRange);
+}
+
+// Of a program's own ranges those that `steps` name: they may be as many as steps.
+json PalettesJson(const Timeline& timeline, const json& steps) {
+  std::set<int64_t> named;
+  for (const json& process : steps) {
+    for (const json& name : process["phases"]["names"]) named.insert(name.get<int64_t>());
+  }
   json palettes = json::object();
   for (const TrackKind kind :
        {TrackKind::kStages, TrackKind::kSteps, TrackKind::kPhases, TrackKind::kIdle}) {
     json entries = json::array();
     for (const PaletteEntry& entry : timeline.palette(kind)) {
+      const bool is_of_chart = kind == TrackKind::kPhases && IsOwnRange(entry);
+      if (is_of_chart && !named.contains(entry.name.value)) continue;
       entries.push_back({{"name", entry.name.value},
                          {"key", entry.key},
                          {"label", entry.label},
@@ -112,40 +128,74 @@ json OutliersJson(const std::vector<Step>& steps) {
   return places;
 }
 
+// visit(events of a row): the phases of a process stand in its group, as its steps do.
+template <typename Visitor>
+void VisitPhaseRows(const Timeline& timeline, int32_t group, Visitor&& visit) {
+  for (const Track& track : timeline.tracks()) {
+    if (track.kind != TrackKind::kPhases || track.group != group) continue;
+    for (const EventRow& row : track.rows) visit(row.refs());
+  }
+}
+
+// Ids of names as the chart has them: in order of the palette, of the program's own ranges the
+// longest, and kOtherRanges if there are others.
+std::vector<int64_t> ChartedPhases(const Timeline& timeline, int32_t group) {
+  const Events& events = timeline.events();
+  std::unordered_map<uint32_t, int64_t> ns_of;
+  VisitPhaseRows(timeline, group, [&](const auto& refs) {
+    for (const uint32_t ref : refs) ns_of[events.Name(ref)] += events.End(ref) - events.Start(ref);
+  });
+  std::vector<PaletteEntry> entries;
+  std::copy_if(timeline.palette(TrackKind::kPhases).begin(),
+               timeline.palette(TrackKind::kPhases).end(), std::back_inserter(entries),
+               [&](const PaletteEntry& entry) { return ns_of.contains(entry.name.value); });
+  std::vector<uint32_t> ranges;
+  for (const PaletteEntry& entry : entries) {
+    if (IsOwnRange(entry)) ranges.push_back(entry.name.value);
+  }
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [&](uint32_t a, uint32_t b) { return ns_of[a] > ns_of[b]; });
+  const std::set<uint32_t> others(
+      ranges.begin() + static_cast<ptrdiff_t>(std::min(ranges.size(), kMostRanges)), ranges.end());
+  std::vector<int64_t> names;
+  for (const PaletteEntry& entry : entries) {
+    if (!others.contains(entry.name.value)) names.push_back(entry.name.value);
+  }
+  if (!others.empty()) names.push_back(kOtherRanges);
+  return names;
+}
+
 // What the steps of a process are made of: of each phase its mean in so many steps one after the
-// other, in order of the palette. A process's phases stand in its group, as its steps do.
+// other.
 json PhasesJson(const Timeline& timeline, const std::vector<Step>& steps, int32_t group) {
   const size_t together = (steps.size() + kMostStepGroups - 1) / kMostStepGroups;
   const size_t groups = (steps.size() + together - 1) / together;
-  std::map<uint32_t, std::vector<int64_t>> sums;
+  const std::vector<int64_t> names = ChartedPhases(timeline, group);
+  std::vector<std::vector<int64_t>> sums(names.size(), std::vector<int64_t>(groups));
+  std::unordered_map<int64_t, size_t> places;
+  for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
   const Events& events = timeline.events();
-  for (const Track& track : timeline.tracks()) {
-    if (track.kind != TrackKind::kPhases || track.group != group) continue;
-    for (const EventRow& row : track.rows) {
-      size_t step = 0;
-      for (const uint32_t ref : row.refs()) {
-        const int64_t start_ns = events.Start(ref);
-        while (step + 1 < steps.size() && steps[step].end_ns <= start_ns) ++step;
-        std::vector<int64_t>& sum = sums[events.Name(ref)];
-        sum.resize(groups);
-        sum[step / together] += events.End(ref) - start_ns;
-      }
+  VisitPhaseRows(timeline, group, [&](const auto& refs) {
+    size_t step = 0;
+    for (const uint32_t ref : refs) {
+      const int64_t start_ns = events.Start(ref);
+      while (step + 1 < steps.size() && steps[step].end_ns <= start_ns) ++step;
+      auto place = places.find(events.Name(ref));
+      if (place == places.end()) place = places.find(kOtherRanges);
+      if (place == places.end()) continue;
+      sums[place->second][step / together] += events.End(ref) - start_ns;
     }
-  }
-  json names = json::array();
+  });
   json means_us = json::array();
-  for (const PaletteEntry& entry : timeline.palette(TrackKind::kPhases)) {
-    const auto found = sums.find(entry.name.value);
-    if (found == sums.end()) continue;
+  for (const std::vector<int64_t>& sum : sums) {
     json means = json::array();
     for (size_t i = 0; i < groups; ++i) {
       const auto in_group = int64_t(std::min(together, steps.size() - i * together));
-      means.push_back((found->second[i] + 500 * in_group) / (1000 * in_group));
+      means.push_back((sum[i] + 500 * in_group) / (1000 * in_group));
     }
-    names.push_back(entry.name.value);
     means_us.push_back(std::move(means));
   }
-  return {{"group", together}, {"names", std::move(names)}, {"us", std::move(means_us)}};
+  return {{"group", together}, {"names", names}, {"us", std::move(means_us)}};
 }
 
 json StepsJson(const Timeline& timeline) {
@@ -257,6 +307,8 @@ json RunJson(const Timeline& timeline, const RunState& state) {
                       {"title", group.title},
                       {"rank", group.rank}});
   }
+  json steps = StepsJson(timeline);
+  json palettes = PalettesJson(timeline, steps);
   return {{"generation", state.generation},
           {"hash", RunHash(store)},
           {"source", store.source},
@@ -274,8 +326,8 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"tables", std::move(tables)},
           {"groups", std::move(groups)},
           {"tracks", TracksJson(timeline)},
-          {"palettes", PalettesJson(timeline)},
-          {"steps", StepsJson(timeline)}};
+          {"palettes", std::move(palettes)},
+          {"steps", std::move(steps)}};
 }
 
 std::string DumpJson(const json& value) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "analysis/testing/sample_run.h"
+#include "analysis/testing/store_builder.h"
 #include "timeline/tracks/build_timeline.h"
 
 namespace batchlight::timeline {
@@ -71,6 +75,52 @@ TEST_F(StepsOfARun, AreOneNumberForSeveralWhereTheyAreMany) {
   // The last group may hold fewer steps, of which it is the mean as well.
   EXPECT_NEAR(double(last), double(steps().back().duration_ns()) / 1000,
               0.5 * double(steps().back().duration_ns()) / 1000);
+}
+
+// Names without digits, which tell ranges apart: "aaa", "aab".
+std::string NameOfLetters(size_t number) {
+  std::string name = "sample ";
+  for (int i = 0; i < 3; ++i, number /= 26) name += char('a' + number % 26);
+  return name;
+}
+
+TEST(RunJson, NamesTheLongestOfManyRangesAndSumsTheRest) {
+  constexpr int64_t kSteps = 5'000;
+  constexpr int64_t kStepNs = 100'000;
+  testing::StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < kSteps; ++i) {
+    const int64_t at_ns = i * kStepNs;
+    build.Range(thread, "step", at_ns, at_ns + kStepNs);
+    build.Range(thread, NameOfLetters(size_t(i)), at_ns + 1'000, at_ns + 11'000 + i);
+    build.Range(thread, "longest", at_ns + 20'000, at_ns + 90'000);
+  }
+  const Store store = build.Build();
+  const std::unique_ptr<Timeline> timeline = BuildTimeline(store);
+  const json run = RunJson(*timeline, {});
+  const json& phases = run["steps"][0]["phases"];
+  const auto names = phases["names"].get<std::vector<int64_t>>();
+  ASSERT_LE(names.size(), 20u);
+  ASSERT_EQ(names.size(), phases["us"].size());
+  EXPECT_LE(run["palettes"]["phase"].size(), 20u);
+  EXPECT_LT(DumpJson(phases).size(), 500'000u);
+  ASSERT_EQ(names.back(), -1) << "other ranges";
+  std::set<std::string> labels;
+  for (const json& entry : run["palettes"]["phase"]) {
+    const bool named = std::count(names.begin(), names.end(), entry["name"].get<int64_t>()) == 1;
+    EXPECT_TRUE(named) << entry;
+    labels.insert(entry["label"]);
+  }
+  EXPECT_TRUE(labels.contains("longest"));
+  EXPECT_TRUE(labels.contains(NameOfLetters(kSteps - 1)));
+  EXPECT_FALSE(labels.contains(NameOfLetters(7)));
+  EXPECT_NEAR(phases["us"].back()[0].get<double>(), 10, 1);
+  EXPECT_EQ(phases["us"].back().back().get<int64_t>(), 0) << "these have names";
+  for (size_t i = 0; i < phases["us"][0].size(); ++i) {
+    int64_t sum_us = 0;
+    for (const json& of_phase : phases["us"]) sum_us += of_phase.at(i).get<int64_t>();
+    EXPECT_NEAR(double(sum_us), double(kStepNs) / 1000, double(names.size())) << i;
+  }
 }
 
 }  // namespace

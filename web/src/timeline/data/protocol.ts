@@ -75,7 +75,7 @@ export interface StepsInfo {
   kinds: [first: number, label: string][];  // of the steps from that place on
   phases: {
     group: number;    // so many steps one after the other have one number
-    names: number[];  // ids of the palette of phases, in its order
+    names: number[];  // ids of the palette of phases, in its order; -1: other ranges, summed up
     us: number[][];   // of each phase its mean in each group
   };
 }

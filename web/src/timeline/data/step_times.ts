@@ -10,8 +10,11 @@ export interface ChartPhase {
   idle: boolean;
 }
 
+const kOtherRanges = -1;  // of the answer, in place of a name
+
 export function phasesOf({palettes}: RunAnswer, {phases}: StepsInfo): ChartPhase[] {
-  const known = new Map((palettes.phase ?? []).map((entry) => [entry.name, entry]));
+  const known = new Map<number, ChartPhase>((palettes.phase ?? []).map((one) => [one.name, one]));
+  known.set(kOtherRanges, {key: "range", label: "other ranges", idle: false});
   return phases.names.map((name) => known.get(name) ?? {key: "other", label: "?", idle: false});
 }
 

@@ -71,3 +71,12 @@ test("phases have the report's palette", () => {
   assert.deepEqual(phasesOf(run as unknown as RunAnswer, stepsOf([1, 1])).map(({key}) => key),
     ["backward", "forward"]);
 });
+
+test("ranges that are not among the longest are one row", () => {
+  const steps = stepsOf([1, 1]);
+  steps.phases = {group: 1, names: [5, -1], us: [[600, 700], [400, 300]]};
+  const run = {palettes: {phase: [{name: 5, key: "range", label: "sample", idle: false}]}};
+  const phases = phasesOf(run as unknown as RunAnswer, steps);
+  assert.deepEqual(phases.map(({label}) => label), ["sample", "other ranges"]);
+  assert.deepEqual(Array.from(timesOf(steps).phase_ns[1]), [400e3, 300e3]);
+});
