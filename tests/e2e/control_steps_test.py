@@ -154,7 +154,8 @@ class ControlSteps(InFolder):
             self.assertLessEqual(measured["low_ns"], measured["ns"])
             self.assertLessEqual(measured["ns"], measured["high_ns"])
             self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ %% ± \S+, measured on "
-                                   r"%d control steps\)" % measured["samples"])
+                                   r"%d control steps(; \S+ \S+ of it in steps without detail too, estimated)?\)"
+                             % measured["samples"])
         self.assertRegex(text, r"operators, modules and kernels: from \d+ of 180 steps")
         text = re.sub(r"\s+", " ", self.batchlight("summary", "all.batchlight").stdout)
         self.assertRegex(text, r"recording adds \S+ \S+ to \S+ \S+ to a step \([0-9. to]+ %, estimated\)")
