@@ -32,9 +32,12 @@ uint32_t RefOf(const Snapshot& run, JsonRequest& request) {
     const auto ref = static_cast<uint32_t>(request.Integer("ref", 0, UINT32_MAX));
     return events.IsRef(ref) ? ref : kNoRef;
   }
-  const EventTable* table = events.TableWithKey(request.Text("table", 100));
+  const auto reading = static_cast<uint32_t>(request.Integer("reading", 0, UINT32_MAX, 0));
+  const EventTable* table = events.TableWithKey(request.Text("table", 100), reading);
   const auto row = static_cast<uint32_t>(request.Integer("row", 0, UINT32_MAX));
-  return table == nullptr || row >= table->rows ? kNoRef : table->first_ref + row;
+  const bool is_there =
+      table != nullptr && row < table->rows && table->start_ns[row] < table->until_ns;
+  return is_there ? table->first_ref + row : kNoRef;
 }
 
 }  // namespace

@@ -6,7 +6,11 @@
 #include <chrono>
 #include <optional>
 #include <random>
+#include <set>
 #include <thread>
+#include <tuple>
+#include <type_traits>
+#include <variant>
 
 #include "analysis/testing/growing_run.h"
 #include "analysis/testing/sample_run.h"
@@ -241,6 +245,94 @@ TEST_F(GrowingTest, HasTablesOfEitherPart) {
   const json both = rows(100, int64_t{kSteps} - 60).second;
   EXPECT_LT(both["last_step"], int64_t{kSteps} - 60);
   EXPECT_NE(both["notes"][0].get<std::string>().find("not read together"), std::string::npos);
+}
+
+json TablesJson(const timeline::RangeTables& made) {
+  json tables = json::object();
+  for (const ResultTable& table : made.tables) {
+    if (table.name == "events") continue;
+    json& rows = tables[std::string(table.name)] = json::array();
+    for (const std::vector<Cell>& row : table.rows) {
+      json cells = json::array();
+      for (const Cell& cell : row) {
+        cells.push_back(std::visit(
+            [](const auto& value) {
+              if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+                return json(nullptr);
+              } else {
+                return json(value);
+              }
+            },
+            // The operator that launches a kernel most often is that of a reading.
+            table.name == "kernels" && std::holds_alternative<std::string>(cell) ? Cell() : cell));
+      }
+      rows.push_back(std::move(cells));
+    }
+  }
+  return tables;
+}
+
+// Number, kind, length and the rest, of the first steps after the seam as of the last ones.
+TEST_F(GrowingTest, MeasuresNewStepsAsOneReadingDoes) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  const int64_t seam_ns = context_.runs[0]->snapshot()->FindSeam().at_ns;
+  now_ns_ = run_->EndOf(kSteps - 50);
+  Ask("status", json::object());
+  ASSERT_GT(since_ns_, 0);
+  const Snapshot whole(std::make_shared<const Store>(run_->Read(now_ns_)), {}, 1);
+  int64_t first = 0;
+  for (const Step& step : whole.timeline().steps().Main()->steps) first += step.end_ns <= seam_ns;
+  for (const int64_t from : {first, first + 1, first + 30, int64_t{kSteps} - 60}) {
+    for (const int64_t count : {1, 5}) {
+      SCOPED_TRACE(from);
+      const timeline::RangeRequest request{
+          .by_steps = true,
+          .first_step = from,
+          .last_step = from + count - 1,
+          .keys = {"steps", "gpu_steps", "phases", "operators", "kernels", "modules"}};
+      const json expected = TablesJson(whole.MakeTables(request));
+      EXPECT_EQ(expected["steps"].size(), static_cast<size_t>(count));
+      EXPECT_EQ(expected["gpu_steps"].size(), static_cast<size_t>(count));
+      EXPECT_EQ(TablesJson(context_.runs[0]->snapshot()->MakeTables(request)), expected);
+    }
+  }
+}
+
+// By table, row and reading; of events that the other reading tells there is none.
+TEST_F(GrowingTest, FindsAnEventAgain) {
+  ASSERT_TRUE(context_.runs[0]->Read().ok());
+  const int64_t seam_ns = context_.runs[0]->snapshot()->FindSeam().at_ns;
+  now_ns_ = run_->EndOf(kSteps - 50);
+  Ask("status", json::object());
+  std::set<std::tuple<std::string, int64_t, int64_t>> seen;
+  const auto look = [&](int64_t at_ns, const char* text) {
+    const json next = Ask("next", {{"text", text}, {"at", at_ns}, {"direction", -1}})["event"];
+    const json event = Ask("event", {{"ref", next["ref"]}});
+    EXPECT_TRUE(seen.emplace(event["table"], event["row"], event.value("reading", 0)).second);
+    EXPECT_EQ(Ask("event", {{"table", event["table"]},
+                            {"row", event["row"]},
+                            {"reading", event.value("reading", 0)}}),
+              event);
+    return event;
+  };
+  for (const char* text : {"aten::op", "MmBackward0", "kernel", "Model"}) {
+    EXPECT_EQ(look(seam_ns - 1'000'000, text).value("reading", 0), 0);
+    EXPECT_EQ(look(now_ns_, text)["reading"], 1);
+  }
+  const json steps = Ask("run", json::object())["steps"][0];
+  const int64_t last = steps["count"].get<int64_t>() - 1;
+  const json step = Ask("event", {{"table", "steps"}, {"row", last}});
+  EXPECT_EQ(step["from"], steps["from"].back());
+  EXPECT_EQ(step["ref"], steps["first_ref"].get<int64_t>() + last);
+  // Rows of the older of what began after the seam.
+  const Store older = run_->Read(run_->EndOf(kSteps - 200));
+  size_t hidden = 0;
+  for (size_t row = 0; row < older.module_calls.size(); ++row) {
+    if (older.module_calls.start_ns[row] < seam_ns || ++hidden % 100 != 1) continue;
+    const std::string body = json{{"table", "module_calls"}, {"row", row}}.dump();
+    EXPECT_EQ(Post("event", body).status, 404);
+  }
+  EXPECT_GT(hidden, 0u);
 }
 
 // What is not sure to be told as one reading would is read whole.

@@ -38,7 +38,7 @@ Snapshot::Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps,
       timeline_(std::move(timeline)),
       generation_(0),
       complete_(true) {
-  range_tables_.emplace(*timeline_, steps);
+  range_tables_.emplace(*timeline_, steps, true);
 }
 
 Snapshot::Snapshot(std::shared_ptr<const Snapshot> older, std::shared_ptr<const Store> newer,

@@ -159,15 +159,21 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
       AnalyzeDistributed(store_, run.steps, all_steps_, run.work, run.gpu.breakdowns, bins);
 }
 
+StepSet StepMeasurer::Choose(const StepOptions& options, const StepInputs& inputs) const {
+  StepSet steps = ChooseSteps(inputs, options, *loops_);
+  if (known_ != nullptr) NameAsKnown(*known_, steps);
+  return steps;
+}
+
 void StepMeasurer::FindLoopsOf(const StepOptions& options, const StepInputs& inputs) {
   if (loops_ && IsSameLoop(options, loops_of_)) return;
   loops_ = FindLoops(inputs, options);
-  critical_ = CriticalTime(store_, ChooseSteps(inputs, options, *loops_), inputs.marks);
+  critical_ = CriticalTime(store_, Choose(options, inputs), inputs.marks);
   StepOptions all = options;
   all.first_step = StepOptions().first_step;
   all.last_step = StepOptions().last_step;
   for (ProcessPart& part : all.parts) part.steps = StepPart();
-  all_steps_ = ChooseSteps(inputs, all, *loops_);
+  all_steps_ = Choose(all, inputs);
   breakdowns_.reset();
   gpu_.reset();
   hidden_loading_.reset();
@@ -178,7 +184,7 @@ void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunM
   MeasureWhole(wanted, run);
   FindLoopsOf(options, *run.inputs);
   critical_.KeepAll();
-  run.steps = ChooseSteps(*run.inputs, options, *loops_);
+  run.steps = Choose(options, *run.inputs);
   MeasureParts(wanted, run);
 }
 

@@ -42,6 +42,9 @@ using StepMeasures = std::bitset<static_cast<size_t>(StepMeasure::kCount)>;
 class StepMeasurer {
  public:
   explicit StepMeasurer(const Store& store) : store_(store) {}  // must outlive this
+  // Of a part of a run: steps have numbers and kinds by what is known of the rest. The steps must
+  // outlive this.
+  StepMeasurer(const Store& store, const StepSet* known) : store_(store), known_(known) {}
 
   // Steps, what they were found by and the `wanted` measures. `run` is empty or what this measured
   // before; measures of it that are not wanted may be of other steps.
@@ -62,7 +65,10 @@ class StepMeasurer {
   GpuSummary SumUpGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
   void SetHiddenLoading(const StepInputs& inputs, const StepSet& steps, GpuSummary& gpu);
 
+  StepSet Choose(const StepOptions& options, const StepInputs& inputs) const;
+
   const Store& store_;
+  const StepSet* known_ = nullptr;
   bool has_owners_ = false;  // the run's links and work are known
   // Whichever of the steps count.
   std::optional<StepSet> loops_;

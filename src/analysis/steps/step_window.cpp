@@ -303,6 +303,13 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
       process.steps[i].kind = StepKind::kExcluded;
     }
   }
+  CountSteady(process);
+}
+
+void CountSteady(ProcessSteps& process) {
+  process.steady.clear();
+  process.outlier_count = 0;
+  for (Step& step : process.steps) step.outlier = false;
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {
       process.steady.push_back(static_cast<uint32_t>(i));
@@ -318,6 +325,19 @@ void FindSteadyWindow(const StepInputs& inputs, const StepPart& part, ProcessSte
   for (const uint32_t i : process.steady) {
     process.steps[i].outlier = process.steps[i].duration_ns() > limit;
     process.outlier_count += process.steps[i].outlier;
+  }
+}
+
+void NameAsKnown(const StepSet& known, StepSet& part) {
+  for (ProcessSteps& process : part.processes) {
+    const ProcessSteps* as = known.Of(process.process);
+    if (as == nullptr || as->steps.size() != process.steps.size()) continue;
+    for (size_t i = 0; i < process.steps.size(); ++i) {
+      Step& step = process.steps[i];
+      step.number = as->steps[i].number;
+      if (step.kind != StepKind::kExcluded) step.kind = as->steps[i].kind;
+    }
+    CountSteady(process);
   }
 }
 

@@ -261,6 +261,7 @@ json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   const EventPlace place = timeline.PlaceOf(ref);
   json out = EventJson(timeline, ref);
   out["row"] = ref - table.first_ref;
+  if (const uint32_t reading = events.ReadingOf(table); reading > 0) out["reading"] = reading;
   out["title"] = table.title;
   out["open"] = events.IsOpen(ref);
   out["step"] = StepOf(timeline, place, ref);

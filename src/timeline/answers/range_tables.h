@@ -55,8 +55,11 @@ struct RangeTables {
 class RangeTableMaker {
  public:
   // `steps`: how the timeline's steps were found. The timeline must outlive this.
-  RangeTableMaker(const Timeline& timeline, StepOptions steps)
-      : timeline_(timeline), steps_(std::move(steps)), measurer_(timeline.store()) {}
+  // `continued`: they are so in part only, and go on from those of another reading.
+  RangeTableMaker(const Timeline& timeline, StepOptions steps, bool continued = false)
+      : timeline_(timeline),
+        steps_(std::move(steps)),
+        measurer_(timeline.store(), continued ? &timeline.steps() : nullptr) {}
 
   // The tables of whole steps where the request is for such, of each process (rank) its own: steps
   // that are asked for by number are those of one process, and of others the ones in their places.

@@ -34,6 +34,20 @@ const EventTable* Events::TableWithKey(std::string_view key) const {
   return at == tables_.end() ? nullptr : &*at;
 }
 
+uint32_t Events::ReadingOf(const EventTable& table) const {
+  return static_cast<uint32_t>(std::count_if(tables_.data(), &table, [&](const EventTable& one) {
+    return one.key == table.key && one.until_ns != INT64_MIN;
+  }));
+}
+
+const EventTable* Events::TableWithKey(std::string_view key, uint32_t reading) const {
+  for (const EventTable& table : tables_) {
+    const bool tells = table.key == key && table.until_ns != INT64_MIN;
+    if (tells && ReadingOf(table) == reading) return &table;
+  }
+  return nullptr;
+}
+
 void Events::SetSpan() {
   // A table is looked at in parts, many at a time.
   constexpr uint32_t kPartRows = 1 << 20;

@@ -69,6 +69,10 @@ class Events {
   // `ref` must be one.
   const EventTable& TableOf(uint32_t ref) const { return tables_[table_of_block_[ref >> 16]]; }
   const EventTable* TableWithKey(std::string_view key) const;  // the first; nullptr: none
+  // Of a run that was read in two each may have a table under a key: which one of those that tell
+  // something a table is, 0 or 1, and the table by that.
+  uint32_t ReadingOf(const EventTable& table) const;
+  const EventTable* TableWithKey(std::string_view key, uint32_t reading) const;
 
   int64_t Start(uint32_t ref) const {
     const EventTable& table = TableOf(ref);

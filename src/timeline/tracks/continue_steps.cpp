@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/steps/step_window.h"
 #include "timeline/tracks/reading_fit.h"
 
 namespace batchlight::timeline {
@@ -11,21 +12,15 @@ namespace {
 
 bool IsSteady(const Step& step) { return step.kind == StepKind::kSteady; }
 
-void CountSteady(ProcessSteps& process) {
-  process.steady.clear();
-  process.outlier_count = 0;
-  for (uint32_t row = 0; row < process.steps.size(); ++row) {
-    if (IsSteady(process.steps[row])) process.steady.push_back(row);
-    process.outlier_count += process.steps[row].outlier;
+// What is unusually long is so among all steps.
+void JudgeByAll(const ProcessSteps& all, ProcessSteps& newer) {
+  const int64_t first = all.steps.front().number;
+  newer.outlier_count = 0;
+  for (Step& step : newer.steps) {
+    const auto place = static_cast<uint64_t>(step.number - first);
+    step.outlier = place < all.steps.size() && all.steps[place].outlier;
+    newer.outlier_count += step.outlier;
   }
-  if (process.steady.empty()) {
-    for (uint32_t row = 0; row < process.steps.size(); ++row) process.steady.push_back(row);
-  }
-  std::vector<int64_t> lengths_ns;
-  for (const uint32_t row : process.steady) {
-    lengths_ns.push_back(process.steps[row].duration_ns());
-  }
-  process.duration = Summarize(std::move(lengths_ns));
 }
 
 // Appends to `all`, which has the older's up to the moment, what follows of `newer`, and numbers
@@ -60,7 +55,9 @@ bool Continue(ProcessSteps& all, ProcessSteps& newer) {
     all.steps.push_back(*step);
     all.steps.back().start_ns = std::max(step->start_ns, end_ns);
   }
+  CountSteady(all);
   CountSteady(newer);
+  JudgeByAll(all, newer);
   return fits;
 }
 
@@ -81,7 +78,7 @@ ContinuedSteps ContinueSteps(const StepSet& older, StepSet newer, int64_t at_ns,
     if (at != result.newer.processes.end()) {
       continued += Continue(all, *at);
     }
-    if (!all.steps.empty()) CountSteady(all);
+    if (!all.steps.empty() && at == result.newer.processes.end()) CountSteady(all);
   }
   result.fits =
       continued == result.all.processes.size() && continued == result.newer.processes.size();

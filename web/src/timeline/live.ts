@@ -2,8 +2,9 @@
 // server still answers. Asks while the page is visible, and of a run that is complete only while
 // somebody uses it: a page that is left open keeps no server from ending by itself (--idle).
 import type {Connection} from "./data/connection";
+import {eventAgain} from "./data/event_again";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
-import type {EventAnswer, RunAnswer, StatusAnswer} from "./data/protocol";
+import type {RunAnswer, StatusAnswer} from "./data/protocol";
 import type {CallError} from "./data/source";
 import type {Motion} from "./input/motion";
 import type {Model, RunView} from "./state/model";
@@ -105,21 +106,16 @@ export class Live {
     this.later();
   }
 
-  // The selected event may have another number now; where its row is another's it is let go.
+  // The selected event may have another number now; where it is not there any more it is let go.
   private async selectAgain(): Promise<void> {
     const {model} = this;
     const {selected} = model;
     if (!selected || selected.run.source.isStatic) return;
-    const {run, event: {table, row, name, from}} = selected;
-    let event: EventAnswer|null = null;
-    try {
-      event = await run.source.call<EventAnswer>("event", {table, row});
-    } catch {
-      // there is none
-    }
+    const {run, event: old} = selected;
+    const event = await eventAgain(run.source, old);
     if (model.selected !== selected) return;
-    const same = event && event.name === name && event.from === from;
-    model.selected = same ? {run, event: event!} : null;
+    const same = event !== null;
+    model.selected = same ? {run, event} : null;
     model.links = [];
     model.changed(same ? "hover" : "selection");
   }

@@ -165,6 +165,7 @@ export interface ThreadTimes {
 
 export interface EventAnswer extends EventRef {
   row: number;
+  reading?: number;  // 1: the row is of what is new of a run that goes on
   title: string;
   open: boolean;
   step?: {number: number; from: number; to: number}|null;
