@@ -19,6 +19,13 @@
 namespace batchlight {
 namespace {
 
+// Steps of a kind that are a stage of their own. Compilers work outside of steps, too.
+constexpr std::pair<StepKind, StageKind> kStagesOfSteps[] = {
+    {StepKind::kWarmUp, StageKind::kWarmUp},
+    {StepKind::kGraphCapture, StageKind::kGraphCapture},
+    {StepKind::kCompile, StageKind::kCompile},
+    {StepKind::kCounted, StageKind::kCounters}};
+
 constexpr int64_t kLeastUnseenNs = 100'000'000;
 constexpr size_t kFewestPerEpoch =
     4;  // gaps between steps: at most every fourth lies between epochs
@@ -250,21 +257,15 @@ class LifeOfProcess {
   // A stage of steps has as many as there are steps in it.
   void CountSteps(std::array<StageTotal, kStageKinds>& totals) const {
     if (steps_ == nullptr) return;
-    const auto count = [&](auto&& test) {
-      return static_cast<uint64_t>(std::count_if(steps_->steps.begin(), steps_->steps.end(), test));
-    };
-    const uint64_t warm_up = count([](const Step& step) { return step.kind == StepKind::kWarmUp; });
-    const uint64_t captures =
-        count([](const Step& step) { return step.kind == StepKind::kGraphCapture; });
-    totals[static_cast<size_t>(StageKind::kWarmUp)].count = warm_up;
-    totals[static_cast<size_t>(StageKind::kGraphCapture)].count = captures;
-    const uint64_t compile =
-        count([](const Step& step) { return step.kind == StepKind::kCompile; });
-    const uint64_t counted =
-        count([](const Step& step) { return step.kind == StepKind::kCounted; });
-    totals[static_cast<size_t>(StageKind::kCounters)].count = counted;
-    totals[static_cast<size_t>(loop_)].count =
-        steps_->steps.size() - warm_up - captures - compile - counted;
+    uint64_t others = steps_->steps.size();
+    for (const auto& [kind, stage] : kStagesOfSteps) {
+      const auto count = static_cast<uint64_t>(
+          std::count_if(steps_->steps.begin(), steps_->steps.end(),
+                        [kind = kind](const Step& step) { return step.kind == kind; }));
+      others -= count;
+      if (stage != StageKind::kCompile) totals[static_cast<size_t>(stage)].count = count;
+    }
+    totals[static_cast<size_t>(loop_)].count = others;
     // However often validation or preprocessing cuts it.
     totals[static_cast<size_t>(StageKind::kStartUp)].count = 1;
   }
