@@ -198,8 +198,12 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
 }
 
 Status CheckIsNoFile(const std::string& flag) {
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(flag, error))) return {};
+  // Each folder on the way has to be there: Windows takes "none/../name" for "name" without a look.
+  const auto is_there = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+  };
+  if (!is_there(flag.substr(0, flag.find('/'))) || !is_there(flag)) return {};
   return UsageError(flag +
                     " is also the name of a file here, which `*` stands for: write ./* or -- *" +
                     " for files; a flag of this name has to be given in another folder");
