@@ -142,6 +142,30 @@ TEST(JobResult, WithoutCommunicationNobodyIsKnownToWait) {
   EXPECT_DOUBLE_EQ(job.ranks[0].lost_ns, 0);
 }
 
+// And an operator that takes it, from what is kept of the ranks.
+TEST(JobResult, TheSlowOperatorIsNamed) {
+  std::vector<JobPart> parts = SlowLoader();
+  for (JobPart& part : parts) {
+    OwnTimes stack{.name = "aten::stack", .calls = 40, .median_us = 4000};
+    if (part.ranks[0].rank == 1) {
+      stack.rows = {0, 5, 10, 15, 20, 25, 30, 35};
+      stack.us.assign(8, 33'000);
+    }
+    part.ranks[0].own.operators = {stack};
+    const auto kept = DecodeJobPart(EncodeJobPart(part));
+    ASSERT_TRUE(kept);
+    part.ranks = kept->ranks;
+  }
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_TRUE(job.straggler);
+  const std::vector<LongerCall>& longer = job.straggler->causes.operators;
+  ASSERT_EQ(longer.size(), 1u);
+  EXPECT_EQ(longer[0].name, "aten::stack");
+  EXPECT_EQ(longer[0].ns, 33.0 * kMs);
+  EXPECT_EQ(longer[0].others_ns, 4.0 * kMs);
+  EXPECT_TRUE(job.straggler->causes.modules.empty());
+}
+
 TEST(JobResult, ASlowGpuIsNamedByItsKernels) {
   const testing::SimulatedRanks simulated =
       testing::Simulate({.ranks = 8, .ranks_per_host = 2, .slow_rank = 5, .clock_off_ns = 1e6});
@@ -216,6 +240,13 @@ TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {
   EXPECT_FALSE(CompareRanks(std::move(twice), JobClock::kUtc).ok());
 }
 
+bool IsSame(const std::vector<OwnTimes>& a, const std::vector<OwnTimes>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& two) {
+    return one.name == two.name && one.calls == two.calls && one.median_us == two.median_us &&
+           one.rows == two.rows && one.us == two.us;
+  });
+}
+
 bool IsSame(const RankPartial& a, const RankPartial& b) {
   return a.rank == b.rank && a.pid == b.pid && a.host == b.host && a.step_ns == b.step_ns &&
          a.step_number == b.step_number && a.steady == b.steady &&
@@ -225,7 +256,8 @@ bool IsSame(const RankPartial& a, const RankPartial& b) {
          a.pace.cpu_us == b.pace.cpu_us && a.pace.gpu_us == b.pace.gpu_us &&
          a.calls.kind == b.calls.kind && a.calls.kernel == b.calls.kernel &&
          a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin &&
-         a.calls.sent == b.calls.sent && a.calls.received == b.calls.received;
+         a.calls.sent == b.calls.sent && a.calls.received == b.calls.received &&
+         IsSame(a.own.operators, b.own.operators) && IsSame(a.own.modules, b.own.modules);
 }
 
 JobPart SamplePart() {
@@ -239,6 +271,8 @@ JobPart SamplePart() {
   part.ranks[0].calls.sent.assign(part.ranks[0].calls.size(), 5);
   part.ranks[0].calls.received.assign(part.ranks[0].calls.size(), uint64_t{1} << 40);
   part.ranks[0].pace = {std::vector<uint32_t>(30, 90'000), std::vector<uint32_t>(30, 70'000)};
+  part.ranks[0].own.operators.push_back({"aten::mm", 60, 4000, {3, 7}, {9000, 12'000}});
+  part.ranks[0].own.modules.push_back({"fc", 30, 6000, {}, {}});
   part.ranks.push_back(part.ranks[0]);
   return part;
 }
@@ -266,14 +300,14 @@ TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);
   bytes[0] = 1;
-  bytes.resize(bytes.size() - 28);  // what was added at the end
+  bytes.resize(bytes.size() - 30);  // what was added at the end
   bytes.resize(bytes.size() - 2);   // two columns of nothing less, before calls of nothing
   EXPECT_TRUE(IsJobPart(bytes));
   const auto back = DecodeJobPart(bytes);
   ASSERT_TRUE(back.has_value());
   EXPECT_TRUE(back->ranks[0].pace.empty());
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
-  bytes[0] = 4;
+  bytes[0] = 5;
   EXPECT_FALSE(IsJobPart(bytes));
   EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }
@@ -305,6 +339,15 @@ TEST(PartialBytes, OfALongRunAreSmall) {
   for (uint32_t step = 0; step < 1000; ++step) {
     rank.pace.cpu_us.push_back(95'000 + step * 7919 % 997);
     rank.pace.gpu_us.push_back(90'000 + step * 7919 % 991);
+  }
+  for (int name = 0; name < 16; ++name) {
+    OwnTimes times{.name = "aten::name_of_an_operator_" + std::to_string(name), .calls = 4000};
+    for (uint32_t step = 0; step < 250; ++step) {  // as many as there are at most
+      times.rows.push_back(step * 4);
+      times.us.push_back(5000 + step * 7919 % 9973);
+    }
+    rank.own.operators.push_back(times);
+    rank.own.modules.push_back(times);
   }
   EXPECT_LT(EncodeJobPart(part).size(), 256u << 10);
 }

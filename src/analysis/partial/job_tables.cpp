@@ -134,6 +134,27 @@ RowSource TableOfKernels(const JobResult& job) {
           }};
 }
 
+RowSource TableOfOwnTimes(const JobResult& job) {
+  auto rows = std::make_shared<RankRows>(job, [](const RankDetail& detail) {
+    return detail.partial->own.operators.size() + detail.partial->own.modules.size();
+  });
+  std::vector<ResultColumn> columns = {
+      RankColumn(), TextColumn("kind", "operator or module"),
+      TextColumn("name", "of the operator; of a module its path"),
+      CountColumn("calls", "in steps that count"),
+      TimeColumn("median_ns", "of these steps, on the CPU without what it calls")};
+  return {"operators", "operators and modules with most time of every rank", std::move(columns),
+          rows->size(), [&job, rows](size_t row, std::vector<Cell>& cells) {
+            const auto [rank, place] = rows->At(row);
+            const RankOwnTimes& own = job.details[rank].partial->own;
+            const bool is_operator = place < own.operators.size();
+            const OwnTimes& times =
+                is_operator ? own.operators[place] : own.modules[place - own.operators.size()];
+            cells = CellRow(RankCell(job.ranks[rank].rank), is_operator ? "operator" : "module",
+                            times.name, NumberCell(times.calls), int64_t{times.median_us} * 1000);
+          }};
+}
+
 // By rank and call: its number on its communicator.
 using CallNumbersOfRanks = std::vector<std::vector<uint32_t>>;
 
@@ -205,6 +226,7 @@ std::vector<RowSource> JobTables(const JobResult& job) {
   tables.push_back(TableOfSteps(job));
   tables.push_back(TableOfPhases(job));
   tables.push_back(TableOfKernels(job));
+  tables.push_back(TableOfOwnTimes(job));
   tables.push_back(TableOfCollectives(job));
   return tables;
 }

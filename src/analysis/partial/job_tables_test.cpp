@@ -26,6 +26,8 @@ JobPart PartOf(int32_t rank, RankCalls calls) {
   }
   one.phases.push_back({PhaseKind::kForward, "forward", std::vector<uint32_t>(20, 3)});
   one.kernels.push_back({"gemm", 4, 400, 100});
+  one.own.operators.push_back({"aten::mm", 20, 7, {}, {}});
+  one.own.modules.push_back({"fc", 20, 9, {}, {}});
   one.calls = std::move(calls);
   return part;
 }
@@ -58,6 +60,9 @@ TEST_F(JobTablesTest, EveryRankStepPhaseAndKernel) {
   EXPECT_EQ(tables_.at("ranks").row_count, 4u);
   EXPECT_EQ(tables_.at("steps").row_count, 80u);
   EXPECT_EQ(tables_.at("phases").row_count, 80u);
+  EXPECT_EQ(tables_.at("operators").row_count, 8u);
+  EXPECT_EQ(Row("operators", 3)[2], Cell("fc"));
+  EXPECT_EQ(Row("operators", 3)[4], Cell(int64_t{9000}));
   EXPECT_EQ(tables_.at("kernels").row_count, 4u);
   EXPECT_EQ(Row("ranks", 3)[0], Cell(int64_t{3}));
   EXPECT_EQ(Row("ranks", 3)[3], Cell(std::string("r3.batchlight")));

@@ -95,12 +95,23 @@ double CollectedNs(const RankPartial& rank, std::span<const uint32_t> rows,
   return late.empty() ? 0 : sum / double(late.size());
 }
 
+std::vector<LongerCall> LongerOf(std::span<const RankPartial* const> ranks,
+                                 std::vector<OwnTimes> RankOwnTimes::*which,
+                                 std::span<const std::vector<uint32_t>> rows, size_t row,
+                                 std::span<const uint32_t> late, double waited_ns) {
+  std::vector<std::span<const OwnTimes>> own;
+  for (const RankPartial* rank : ranks) own.emplace_back(rank->own.*which);
+  return FindLongerCalls(own, rows, row, late, waited_ns);
+}
+
 }  // namespace
 
 LateCauses FindLateCauses(std::span<const RankPartial* const> ranks,
                           std::span<const std::vector<uint32_t>> rows, size_t row,
                           std::span<const uint32_t> late, double waited_ns) {
   LateCauses found{.kernels = CompareKernels(ranks, row), .clock = CompareClocks(ranks, row)};
+  found.operators = LongerOf(ranks, &RankOwnTimes::operators, rows, row, late, waited_ns);
+  found.modules = LongerOf(ranks, &RankOwnTimes::modules, rows, row, late, waited_ns);
   const double own_ns = CollectedNs(*ranks[row], rows[row], late);
   double others_ns = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {

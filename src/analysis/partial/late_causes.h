@@ -31,6 +31,9 @@ struct LateCauses {
   // others; 0: it does not explain half of what is waited.
   double collected_ns = 0;
   double others_collected_ns = 0;
+  // What takes longer there than on any other rank, on the CPU.
+  std::vector<LongerCall> operators;
+  std::vector<LongerCall> modules;
 };
 
 // `rows`: by rank, the rows of its steps that are compared; `late`: places in these of rank `row`;

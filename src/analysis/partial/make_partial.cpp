@@ -52,6 +52,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
   for (const LossWarning& loss : FindLosses(store)) {
     if (loss.severity == LossSeverity::kDataLoss) part.losses += loss.value;
   }
+  std::vector<RankOwnTimes> own = MeasureOwnTimes(store, steps);
   std::vector<RankPace> paces = MeasurePaces(store, steps, breakdowns);
   std::vector<RankCalls> calls = CollectRankCalls(store, FindNcclCalls(store), steps);
   for (size_t i = 0; i < steps.processes.size(); ++i) {
@@ -70,6 +71,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
     rank.kernels = KernelsOf(store, process.process);
     rank.calls = std::move(calls[process.process.row()]);
     rank.condition = ConditionOf(store, process);
+    rank.own = std::move(own[i]);
   }
   return part;
 }

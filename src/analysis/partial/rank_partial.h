@@ -9,6 +9,7 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/partial/rank_condition.h"
 #include "analysis/ranks/job_inputs.h"
+#include "analysis/ranks/late/own_times.h"
 #include "analysis/ranks/late/phase_times.h"
 #include "analysis/ranks/late/rank_pace.h"
 #include "analysis/ranks/rank_calls.h"
@@ -35,7 +36,9 @@ struct RankPartial {
   std::vector<KernelTimes> kernels;  // those with most time, by falling time; no collectives
   RankPace pace;                     // empty in what was kept before 2026-11-26
   RankCalls calls;
-  RankCondition condition;  // nothing is known of what was kept before 2026-11-29
+  // Nothing is known of what was kept before 2026-11-29.
+  RankCondition condition;
+  RankOwnTimes own;
 };
 
 // Of one recording: the ranks that trained in it.

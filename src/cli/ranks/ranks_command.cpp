@@ -212,8 +212,9 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
           "from who talks with whom")
       .TypeName("AXES");
   command
-      .Option("--tables", &flags->tables,
-              "A folder with every step, phase, kernel and collective of every rank, for SQL")
+      .Option(
+          "--tables", &flags->tables,
+          "A folder with every step, phase, kernel, operator and collective of every rank, for SQL")
       .TypeName("FOLDER");
   command
       .Option("--html", &flags->html,

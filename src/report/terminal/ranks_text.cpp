@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 #include "analysis/ranks/collectives.h"
 #include "report/terminal/ranks_exchanges.h"
@@ -19,62 +18,6 @@ namespace batchlight {
 namespace {
 
 using nlohmann::ordered_json;
-
-// What is not known is left out.
-std::string ClockSentence(const LowClock& clock) {
-  std::string text = "Its GPU";
-  if (clock.mhz >= 0) {
-    text += " runs at " + SignificantText(clock.mhz) + " MHz";
-    if (clock.others_mhz >= 0) {
-      text += ", that of the rank in the middle at " + SignificantText(clock.others_mhz);
-    }
-    text += "; it";
-  }
-  std::string reasons;
-  for (const auto& [name, own, others] :
-       {std::tuple("heat", clock.held_by_heat, clock.others_held_by_heat),
-        std::tuple("power", clock.held_by_power, clock.others_held_by_power)}) {
-    if (own < 0) continue;
-    reasons += (reasons.empty() ? "" : ", ") + std::string("by ") + name + " for " +
-               PercentText(own) + " of the time";
-    if (others >= 0) reasons += " (in the middle " + PercentText(others) + ")";
-  }
-  return text + (reasons.empty() ? " is not said to be held back" : " is held back " + reasons) +
-         ".";
-}
-
-std::vector<std::string> Causes(const JobStraggler& straggler) {
-  std::vector<std::string> causes;
-  if (!straggler.phase.empty()) {
-    causes.push_back("It takes " + TimeText(straggler.longer_ns) + " longer for " +
-                     CleanText(straggler.phase) + " in these steps than any other rank.");
-  }
-  if (straggler.lost_ns < straggler.waited_ns / 2) {
-    causes.push_back("The others are hardly faster: a step would be " +
-                     TimeText(straggler.lost_ns) + " shorter if it were as fast as they are.");
-  }
-  if (straggler.causes.collected_ns > 0) {
-    causes.push_back("Python's garbage collector takes " + TimeText(straggler.causes.collected_ns) +
-                     " of such a step there, " + TimeText(straggler.causes.others_collected_ns) +
-                     " at most on another rank: call gc.freeze() before the loop, or gc.disable() "
-                     "in it and gc.collect() in the same steps on all ranks.");
-  }
-  const std::optional<LowClock>& clock = straggler.causes.clock;
-  if (straggler.causes.kernels) {
-    const SlowKernels& kernels = *straggler.causes.kernels;
-    std::string text = "Its kernels take " + SignificantText(kernels.times) +
-                       " times as long as those of the rank in the middle";
-    if (!kernels.worst.empty()) {
-      text += ", " + ElideMiddle(CleanText(kernels.worst), 40) + " " +
-              SignificantText(kernels.worst_times) + " times";
-    }
-    causes.push_back(text + (clock ? "."
-                                   : ": look at that GPU's clock, power and temperature (profile "
-                                     "--gpu-metrics-devices cuda-visible records them)."));
-  }
-  if (clock) causes.push_back(ClockSentence(*clock));
-  return causes;
-}
 
 // The ranks that cost the others most, then those that wait least.
 std::vector<size_t> RanksToShow(const JobResult& job, size_t rows) {
@@ -125,7 +68,7 @@ void WriteWaitedFor(SummaryText& out, const JobResult& job) {
   out.Title("Who is waited for");
   if (job.straggler) {
     out.Put("  ").Wrapped(WaitedForSentence(job), 2, Tone::kStrong);
-    for (const std::string& cause : Causes(*job.straggler)) out.Put("  ").Wrapped(cause, 2);
+    for (const std::string& cause : CauseSentences(*job.straggler)) out.Put("  ").Wrapped(cause, 2);
     return;
   }
   out.Put("  ").Wrapped(WaitedForSentence(job), 2);
@@ -278,6 +221,15 @@ ordered_json SeldomLateJson(const JobResult& job) {
           {"late_steps", found.late_steps}};
 }
 
+ordered_json LongerCallsJson(const std::vector<LongerCall>& calls) {
+  ordered_json json = ordered_json::array();
+  for (const LongerCall& call : calls) {
+    json.push_back(
+        {{"name", CleanText(call.name)}, {"ns", call.ns}, {"others_ns", call.others_ns}});
+  }
+  return json;
+}
+
 ordered_json StragglerJson(const JobResult& job) {
   if (!job.straggler) return nullptr;
   const JobStraggler& found = *job.straggler;
@@ -297,7 +249,9 @@ ordered_json StragglerJson(const JobResult& job) {
                        {"kernels", nullptr},
                        {"clock", nullptr},
                        {"collected_ns", found.causes.collected_ns},
-                       {"others_collected_ns", found.causes.others_collected_ns}};
+                       {"others_collected_ns", found.causes.others_collected_ns},
+                       {"operators", LongerCallsJson(found.causes.operators)},
+                       {"modules", LongerCallsJson(found.causes.modules)}};
   if (!found.phase.empty()) json["phase"] = CleanText(found.phase);
   if (found.causes.kernels) {
     json["kernels"] = {{"times", found.causes.kernels->times},

@@ -66,7 +66,9 @@ TEST(RanksText, SaysWhatElseDiffers) {
       .clock =
           LowClock{.mhz = 1200, .others_mhz = 1710, .held_by_heat = 0.8, .others_held_by_heat = 0},
       .collected_ns = 24e6,
-      .others_collected_ns = 1e6};
+      .others_collected_ns = 1e6,
+      .operators = {{"aten::mm", 12e6, 4e6}, {"aten::add", 3e6, 1e6}},
+      .modules = {{"layers.3", 9e6, 1e6}}};
   std::string text = RanksAsText(job, {.width = 400, .unicode = false}, 10);
   EXPECT_TRUE(Has(text,
                   "Its GPU runs at 1,200 MHz, that of the rank in the middle at 1,710; it is held "
@@ -74,7 +76,14 @@ TEST(RanksText, SaysWhatElseDiffers) {
       << text;
   EXPECT_TRUE(Has(text, "garbage collector takes 24.0 ms of such a step there, 1.00 ms at most"))
       << text;
+  EXPECT_TRUE(Has(text,
+                  "Of its operators, without what they call, aten::mm takes 12.0 ms of such a step "
+                  "(4.00 ms at most on another rank), aten::add 3.00 ms (1.00 ms)."))
+      << text;
+  EXPECT_TRUE(Has(text, "Of its modules, without what they call, layers.3 takes 9.00 ms")) << text;
   const auto json = nlohmann::json::parse(RanksAsJson(job))["straggler"];
+  EXPECT_EQ(json["operators"][1]["name"], "aten::add");
+  EXPECT_EQ(json["modules"][0]["others_ns"], 1e6);
   EXPECT_EQ(json["clock"]["mhz"], 1200);
   EXPECT_TRUE(json["clock"]["held_by_power"].is_null());
   EXPECT_EQ(json["collected_ns"], 24e6);

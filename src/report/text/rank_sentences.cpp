@@ -1,7 +1,9 @@
 #include "report/text/rank_sentences.h"
 
 #include <algorithm>
-#include <vector>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -46,6 +48,42 @@ std::string NobodySentence(const JobResult& job) {
          StepsText(found.late_steps, found.steps) + ". So few may be chance: no rank stands out.";
 }
 
+// What is not known is left out.
+std::string ClockSentence(const LowClock& clock) {
+  std::string text = "Its GPU";
+  if (clock.mhz >= 0) {
+    text += " runs at " + SignificantText(clock.mhz) + " MHz";
+    if (clock.others_mhz >= 0) {
+      text += ", that of the rank in the middle at " + SignificantText(clock.others_mhz);
+    }
+    text += "; it";
+  }
+  std::string reasons;
+  for (const auto& [name, own, others] :
+       {std::tuple("heat", clock.held_by_heat, clock.others_held_by_heat),
+        std::tuple("power", clock.held_by_power, clock.others_held_by_power)}) {
+    if (own < 0) continue;
+    reasons += (reasons.empty() ? "" : ", ") + std::string("by ") + name + " for " +
+               PercentText(own) + " of the time";
+    if (others >= 0) reasons += " (in the middle " + PercentText(others) + ")";
+  }
+  return text + (reasons.empty() ? " is not said to be held back" : " is held back " + reasons) +
+         ".";
+}
+
+// "aten::mm takes 12.0 ms of such a step (4.00 ms at most on another rank), aten::add 3.00 ms (1.00
+// ms)"
+std::string LongerCallsText(const std::vector<LongerCall>& calls) {
+  std::string text;
+  for (const LongerCall& call : calls) {
+    const bool first = text.empty();
+    text += (first ? "" : ", ") + ElideMiddle(CleanText(call.name), 60) +
+            (first ? " takes " : " ") + TimeText(call.ns) + (first ? " of such a step (" : " (") +
+            TimeText(call.others_ns) + (first ? " at most on another rank)" : ")");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string StragglerSentence(const JobResult& job) {
@@ -61,6 +99,45 @@ std::string StragglerSentence(const JobResult& job) {
 
 std::string WaitedForSentence(const JobResult& job) {
   return job.straggler ? StragglerSentence(job) : NobodySentence(job);
+}
+
+std::vector<std::string> CauseSentences(const JobStraggler& straggler) {
+  std::vector<std::string> causes;
+  if (!straggler.phase.empty()) {
+    causes.push_back("It takes " + TimeText(straggler.longer_ns) + " longer for " +
+                     CleanText(straggler.phase) + " in these steps than any other rank.");
+  }
+  if (straggler.lost_ns < straggler.waited_ns / 2) {
+    causes.push_back("The others are hardly faster: a step would be " +
+                     TimeText(straggler.lost_ns) + " shorter if it were as fast as they are.");
+  }
+  for (const auto& [kind, calls] : {std::pair("operators", &straggler.causes.operators),
+                                    {"modules", &straggler.causes.modules}}) {
+    if (calls->empty()) continue;
+    causes.push_back(std::string("Of its ") + kind + ", without what they call, " +
+                     LongerCallsText(*calls) + ".");
+  }
+  if (straggler.causes.collected_ns > 0) {
+    causes.push_back("Python's garbage collector takes " + TimeText(straggler.causes.collected_ns) +
+                     " of such a step there, " + TimeText(straggler.causes.others_collected_ns) +
+                     " at most on another rank: call gc.freeze() before the loop, or gc.disable() "
+                     "in it and gc.collect() in the same steps on all ranks.");
+  }
+  const std::optional<LowClock>& clock = straggler.causes.clock;
+  if (straggler.causes.kernels) {
+    const SlowKernels& kernels = *straggler.causes.kernels;
+    std::string text = "Its kernels take " + SignificantText(kernels.times) +
+                       " times as long as those of the rank in the middle";
+    if (!kernels.worst.empty()) {
+      text += ", " + ElideMiddle(CleanText(kernels.worst), 40) + " " +
+              SignificantText(kernels.worst_times) + " times";
+    }
+    causes.push_back(text + (clock ? "."
+                                   : ": look at that GPU's clock, power and temperature (profile "
+                                     "--gpu-metrics-devices cuda-visible records them)."));
+  }
+  if (clock) causes.push_back(ClockSentence(*clock));
+  return causes;
 }
 
 }  // namespace batchlight

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/partial/job_result.h"
 
@@ -13,5 +14,7 @@ std::string RankName(const RankTimes& rank);
 std::string StragglerSentence(const JobResult& job);
 // That, or why none is named, and what is not known.
 std::string WaitedForSentence(const JobResult& job);
+// What differs on that rank, a sentence each.
+std::vector<std::string> CauseSentences(const JobStraggler& straggler);
 
 }  // namespace batchlight

@@ -14,6 +14,7 @@
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/late/common_steps.h"
 #include "analysis/ranks/late/lateness.h"
+#include "analysis/ranks/late/own_times.h"
 #include "analysis/ranks/late/rank_pace.h"
 #include "analysis/ranks/late/slow_rank.h"
 #include "analysis/steps/step_lookup.h"
@@ -118,6 +119,21 @@ std::optional<SampledFunction> LateFunction(const RunMeasures& run, const Proces
     most_ns = more_ns;
   }
   return most;
+}
+
+// " aten::mm takes 12.0 ms of such a step there, ..."; "": no operator takes longer.
+std::string LongerOperator(const RunMeasures& run, const CommonSteps& common,
+                           const SlowRank& slow) {
+  const std::vector<RankOwnTimes> times = MeasureOwnTimes(*run.store, run.steps);
+  std::vector<std::span<const OwnTimes>> operators;
+  for (const RankOwnTimes& rank : times) operators.emplace_back(rank.operators);
+  const double in_late_step =
+      double(common.rows[slow.rank].size()) / double(std::max<size_t>(slow.late_steps.size(), 1));
+  const std::vector<LongerCall> longer = FindLongerCalls(
+      operators, common.rows, slow.rank, slow.late_steps, slow.waited_ns * in_late_step);
+  if (longer.empty()) return "";
+  return " " + longer[0].name + " takes " + TimeOf(longer[0].ns) + " of such a step there, " +
+         TimeOf(longer[0].others_ns) + " at most on another rank.";
 }
 
 LateVerdict Judge(const RunMeasures& run, const CommonSteps& common, const SlowRank& slow) {
@@ -367,6 +383,7 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
       cause += " Its GPU computes " + TimeOf(verdict.longer_gpu_ns) + " longer than any other.";
     }
   }
+  cause += LongerOperator(run, common, *slow);
   const std::string rank = RankText(*run.store, process);
   findings->push_back(
       {.title = rank + " makes the others wait" + DoingText(*slow),

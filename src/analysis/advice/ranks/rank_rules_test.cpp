@@ -61,6 +61,7 @@ TEST(RankRules, StepsAreComparedByTheirNumbers) {
     int64_t t = 0;
     for (int64_t i = 0; i < 40; ++i) {
       const int64_t pause = i % 5 == 2 ? 20 * kMs : 0;
+      build.Operator(thread, "aten::stack", t, t + (rank == 1 ? pause : 0) + kMs / 10);
       if (rank == 1) t += pause;
       const int64_t forward = (i == 0 && rank == 0 ? 60 : 2) * kMs;
       build.Module(thread, "Net", "Net", t, t + forward);
@@ -77,6 +78,9 @@ TEST(RankRules, StepsAreComparedByTheirNumbers) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->title, "Rank 1 makes the others wait for Python outside of the model");
   EXPECT_NE(found->seen.find("in 8 of 39 steps (2, 7, 12, 17, 22, ...)"), std::string::npos)
+      << found->seen;
+  EXPECT_NE(found->seen.find("aten::stack takes 20.1 ms of such a step there, 100 µs at most"),
+            std::string::npos)
       << found->seen;
 }
 
