@@ -218,12 +218,14 @@ class Comparer {
     for (const Member& member : members_) steady.emplace_back(member.partial->steady);
     GroupSums groups(calls_, steady);
     ExchangeSums exchanges(calls_);
+    LinkSums links(calls_);
     CollectiveSums sums;
     std::map<uint64_t, uint32_t> communicators;
     ReplayCalls(calls_, first_, [&](std::span<const CallOfRank> call) {
       lateness.Add(call);
       groups.Add(call);
       exchanges.Add(call);
+      links.Add(call);
       const CallKind& kind = KindOf(call[0]);
       CollectiveSum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
       if (sum.total.calls == 0) {
@@ -240,8 +242,22 @@ class Comparer {
     for (ExchangeTotal& total : result_.exchanges) {
       total.communicator = communicators[total.communicator];
     }
+    FillSlowLinks(links, communicators);
     FillCollectives(sums);
     FillGrid(groups);
+  }
+
+  void FillSlowLinks(const LinkSums& links, const std::map<uint64_t, uint32_t>& communicators) {
+    std::vector<std::string> hosts;
+    std::vector<size_t> steps;
+    for (const Member& member : members_) {
+      hosts.push_back(member.partial->host);
+      steps.push_back(member.partial->step_ns.size());
+    }
+    result_.slow_links = links.Find(hosts, steps);
+    for (SlowLink& link : result_.slow_links) {
+      link.communicator = communicators.at(link.communicator);
+    }
   }
 
   void FillGrid(const GroupSums& groups) {

@@ -11,6 +11,7 @@
 #include "analysis/partial/late_causes.h"
 #include "analysis/partial/rank_grid.h"
 #include "analysis/partial/rank_partial.h"
+#include "analysis/partial/slow_links.h"
 #include "analysis/partial/step_map.h"
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/job_clock.h"
@@ -93,6 +94,7 @@ struct JobResult {
   std::vector<RankTimes> ranks;              // by rank
   std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
   std::vector<ExchangeTotal> exchanges;      // by falling bytes
+  std::vector<SlowLink> slow_links;          // by falling time
   WaitsBy waits_by = WaitsBy::kNothing;
   bool knows_waits() const { return waits_by != WaitsBy::kNothing; }
   bool knows_calls() const { return waits_by == WaitsBy::kCollectives; }  // who came last to which

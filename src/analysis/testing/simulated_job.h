@@ -28,6 +28,9 @@ struct SimulatedJob {
   double end_noise_ns = 300;  // of the end of a call on a rank
   double links = 0;           // of how long the transfer of a call takes, standard deviation
   double congested = 0;       // part of the calls whose transfer takes ten times as long
+  size_t group = 0;           // ranks that meet in a call, neighbours; 0: all
+  int slow_group = -1;        // -1: links are alike
+  double slow_link = 1;       // the transfers of that group take so many times as long
   uint64_t seed = 1;
 };
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "analysis/ranks/collectives.h"
 #include "report/terminal/ranks_exchanges.h"
+#include "report/terminal/ranks_links.h"
 #include "report/terminal/ranks_maps.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
@@ -114,12 +114,8 @@ ordered_json IfKnown(bool is_known, double value) {
   return is_known ? ordered_json(value) : ordered_json();
 }
 
-// Bytes per ns are GB/s.
 double BusOf(const CollectiveTotal& total) {
-  if (total.transfer_ns <= 0) return 0;
-  const CollectiveRow row{
-      .operation = total.operation, .ranks = total.ranks, .message_bytes = total.bytes};
-  return row.size_bytes() / total.transfer_ns * row.bus_factor();
+  return BusGbps(total.operation, total.ranks, total.bytes, total.transfer_ns);
 }
 
 void WriteAxes(SummaryText& out, const JobResult& job) {
@@ -226,6 +222,26 @@ ordered_json LongerCallsJson(const std::vector<LongerCall>& calls) {
   for (const LongerCall& call : calls) {
     json.push_back(
         {{"name", CleanText(call.name)}, {"ns", call.ns}, {"others_ns", call.others_ns}});
+  }
+  return json;
+}
+
+ordered_json SlowLinksJson(const JobResult& job) {
+  ordered_json json = ordered_json::array();
+  for (const SlowLink& link : job.slow_links) {
+    ordered_json ranks = ordered_json::array();
+    for (const uint32_t row : link.members) ranks.push_back(job.ranks[row].rank);
+    json.push_back({{"communicator", link.communicator},
+                    {"operation", CleanText(link.operation)},
+                    {"message_bytes", link.bytes},
+                    {"ranks", std::move(ranks)},
+                    {"hosts", link.hosts},
+                    {"like", link.like},
+                    {"transfer_ns", link.transfer_ns},
+                    {"others_ns", link.others_ns},
+                    {"bus_gbps", link.bus_gbps()},
+                    {"others_bus_gbps", link.others_bus_gbps()},
+                    {"longer_ns_per_step", link.longer_per_step_ns}});
   }
   return json;
 }
@@ -340,6 +356,7 @@ std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t
   WriteAxes(out, job);
   WritePipeline(out, job);
   WriteExchanges(out, job);
+  WriteSlowLinks(out, job, rows);
   WriteCollectives(out, job, rows);
   return out.text();
 }
@@ -420,6 +437,7 @@ std::string RanksAsJson(const JobResult& job) {
                                  {"busiest_rank", job.ranks[total.busiest].rank},
                                  {"busiest_times", total.busiest_times}});
   }
+  json["slow_links"] = SlowLinksJson(job);
   for (const CollectiveTotal& total : job.collectives) {
     json["collectives"].push_back({{"operation", CleanText(total.operation)},
                                    {"communicator", total.communicator},

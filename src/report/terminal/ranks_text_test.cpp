@@ -107,6 +107,29 @@ TEST(RanksText, SaysHowEvenlyExpertsAreLoaded) {
   EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "Balance")) << "they are even";
 }
 
+TEST(RanksText, SaysWhichLinksAreSlow) {
+  JobResult job = SmallJob();
+  EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "Slow links"));
+  job.slow_links = {{.communicator = 5,
+                     .operation = "AllReduce",
+                     .bytes = 1 << 20,
+                     .members = {0, 2},
+                     .hosts = 2,
+                     .like = 7,
+                     .transfer_ns = 1 << 20,
+                     .others_ns = 1 << 18,
+                     .longer_per_step_ns = 6e6}};
+  const std::string text = RanksAsText(job, {.width = 500, .unicode = false}, 10);
+  EXPECT_TRUE(Has(text,
+                  "Group 5 (ranks 0, 2 on node0, node1) moves AllReduce 1.00 MiB with 1.00 GB/s, "
+                  "the 7 others of as many ranks on as many hosts with 4.00 in the middle: 6.00 ms "
+                  "of a step of its kernels. Look at the links of these hosts"))
+      << text;
+  const auto json = nlohmann::json::parse(RanksAsJson(job))["slow_links"][0];
+  EXPECT_EQ(json["ranks"], (std::vector<int>{0, 2}));
+  EXPECT_EQ(json["others_bus_gbps"], 4);
+}
+
 TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
   JobResult job = SmallJob();
   job.straggler.reset();
