@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/partial/kept_own_times.h"
 #include "analysis/partial/partial_bytes.h"
 #include "analysis/testing/simulated_job.h"
 #include "base/file.h"
@@ -27,6 +28,7 @@ namespace {
 constexpr size_t kSimulated = 64;
 constexpr size_t kPhases = 24;
 constexpr size_t kRanksOfHost = 8;
+constexpr size_t kOwnTimes = 16;
 
 // A sealed recording without a chunk.
 std::string EmptyRecording() {
@@ -77,6 +79,18 @@ JobPart MakePart(size_t rank, size_t ranks, size_t steps, RankCalls calls) {
     one.kernels.push_back({"kernel_of_the_model_" + std::to_string(kernel), steps * 4,
                            static_cast<int64_t>(steps) * 400'000, 100'000 + kernel});
   }
+  RankOwnTimes own;
+  for (size_t name = 0; name < kOwnTimes; ++name) {
+    OwnTimes times{.name = "aten::operator_" + std::to_string(name), .calls = steps * 12};
+    times.median_us = static_cast<uint32_t>(5000 - 300 * name);
+    for (size_t step = name; step < steps; step += 10) {  // a tenth takes longer
+      times.rows.push_back(static_cast<uint32_t>(step));
+      times.us.push_back(static_cast<uint32_t>(5500 + (rank * 131 + step * 7919) % 997));
+    }
+    own.operators.push_back(times);
+    own.modules.push_back(std::move(times));
+  }
+  one.own_times = PackOwnTimes(own);
   return part;
 }
 

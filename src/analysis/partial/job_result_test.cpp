@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/partial/kept_own_times.h"
 #include "analysis/partial/partial_bytes.h"
 #include "analysis/testing/launch_bound_job.h"
 #include "analysis/testing/simulated_job.h"
@@ -151,7 +152,7 @@ TEST(JobResult, TheSlowOperatorIsNamed) {
       stack.rows = {0, 5, 10, 15, 20, 25, 30, 35};
       stack.us.assign(8, 33'000);
     }
-    part.ranks[0].own.operators = {stack};
+    part.ranks[0].own_times = PackOwnTimes({{stack}, {}});
     const auto kept = DecodeJobPart(EncodeJobPart(part));
     ASSERT_TRUE(kept);
     part.ranks = kept->ranks;
@@ -240,13 +241,6 @@ TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {
   EXPECT_FALSE(CompareRanks(std::move(twice), JobClock::kUtc).ok());
 }
 
-bool IsSame(const std::vector<OwnTimes>& a, const std::vector<OwnTimes>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& two) {
-    return one.name == two.name && one.calls == two.calls && one.median_us == two.median_us &&
-           one.rows == two.rows && one.us == two.us;
-  });
-}
-
 bool IsSame(const RankPartial& a, const RankPartial& b) {
   return a.rank == b.rank && a.pid == b.pid && a.host == b.host && a.step_ns == b.step_ns &&
          a.step_number == b.step_number && a.steady == b.steady &&
@@ -257,7 +251,7 @@ bool IsSame(const RankPartial& a, const RankPartial& b) {
          a.calls.kind == b.calls.kind && a.calls.kernel == b.calls.kernel &&
          a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin &&
          a.calls.sent == b.calls.sent && a.calls.received == b.calls.received &&
-         IsSame(a.own.operators, b.own.operators) && IsSame(a.own.modules, b.own.modules);
+         a.own_times == b.own_times;
 }
 
 JobPart SamplePart() {
@@ -271,8 +265,8 @@ JobPart SamplePart() {
   part.ranks[0].calls.sent.assign(part.ranks[0].calls.size(), 5);
   part.ranks[0].calls.received.assign(part.ranks[0].calls.size(), uint64_t{1} << 40);
   part.ranks[0].pace = {std::vector<uint32_t>(30, 90'000), std::vector<uint32_t>(30, 70'000)};
-  part.ranks[0].own.operators.push_back({"aten::mm", 60, 4000, {3, 7}, {9000, 12'000}});
-  part.ranks[0].own.modules.push_back({"fc", 30, 6000, {}, {}});
+  part.ranks[0].own_times =
+      PackOwnTimes({{{"aten::mm", 60, 4000, {3, 7}, {9000, 12'000}}}, {{"fc", 30, 6000, {}, {}}}});
   part.ranks.push_back(part.ranks[0]);
   return part;
 }
@@ -296,18 +290,32 @@ TEST(PartialBytes, GiveBackWhatWasWritten) {
   EXPECT_TRUE(IsSame(without_ends->ranks[1], part.ranks[1]));
 }
 
+TEST(PartialBytes, OwnTimesComeBackOrAreNothing) {
+  const std::string bytes = SamplePart().ranks[0].own_times;
+  const RankOwnTimes own = UnpackOwnTimes(bytes);
+  ASSERT_EQ(own.operators.size(), 1u);
+  EXPECT_EQ(own.operators[0].UsOf(7), 12'000u);
+  EXPECT_EQ(own.modules.at(0).median_us, 6000u);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_TRUE(UnpackOwnTimes(std::string_view(bytes).substr(0, size)).operators.empty());
+    std::string damaged = bytes;
+    damaged[size] = static_cast<char>(damaged[size] ^ 0xff);
+    (void)UnpackOwnTimes(damaged);
+  }
+}
+
 TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);
   bytes[0] = 1;
-  bytes.resize(bytes.size() - 30);  // what was added at the end
+  bytes.resize(bytes.size() - 29);  // what was added at the end
   bytes.resize(bytes.size() - 2);   // two columns of nothing less, before calls of nothing
   EXPECT_TRUE(IsJobPart(bytes));
   const auto back = DecodeJobPart(bytes);
   ASSERT_TRUE(back.has_value());
   EXPECT_TRUE(back->ranks[0].pace.empty());
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
-  bytes[0] = 5;
+  bytes[0] = 6;
   EXPECT_FALSE(IsJobPart(bytes));
   EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }
@@ -340,15 +348,17 @@ TEST(PartialBytes, OfALongRunAreSmall) {
     rank.pace.cpu_us.push_back(95'000 + step * 7919 % 997);
     rank.pace.gpu_us.push_back(90'000 + step * 7919 % 991);
   }
+  RankOwnTimes own;
   for (int name = 0; name < 16; ++name) {
     OwnTimes times{.name = "aten::name_of_an_operator_" + std::to_string(name), .calls = 4000};
     for (uint32_t step = 0; step < 250; ++step) {  // as many as there are at most
       times.rows.push_back(step * 4);
       times.us.push_back(5000 + step * 7919 % 9973);
     }
-    rank.own.operators.push_back(times);
-    rank.own.modules.push_back(times);
+    own.operators.push_back(times);
+    own.modules.push_back(times);
   }
+  rank.own_times = PackOwnTimes(own);
   EXPECT_LT(EncodeJobPart(part).size(), 256u << 10);
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/partial/kept_own_times.h"
 #include "analysis/result/result_column.h"
 
 namespace batchlight {
@@ -134,10 +135,32 @@ RowSource TableOfKernels(const JobResult& job) {
           }};
 }
 
+struct OwnTimesRow {
+  size_t rank = 0;  // row of JobResult::ranks
+  const char* kind = "";
+  std::string name;
+  uint64_t calls = 0;
+  int64_t median_ns = 0;
+};
+
+std::vector<OwnTimesRow> OwnTimesRows(const JobResult& job) {
+  std::vector<OwnTimesRow> rows;
+  for (size_t rank = 0; rank < job.details.size(); ++rank) {
+    RankOwnTimes own = UnpackOwnTimes(job.details[rank].partial->own_times);
+    const auto add = [&](const char* kind, std::vector<OwnTimes>& all) {
+      for (OwnTimes& times : all) {
+        rows.push_back(
+            {rank, kind, std::move(times.name), times.calls, int64_t{times.median_us} * 1000});
+      }
+    };
+    add("operator", own.operators);
+    add("module", own.modules);
+  }
+  return rows;
+}
+
 RowSource TableOfOwnTimes(const JobResult& job) {
-  auto rows = std::make_shared<RankRows>(job, [](const RankDetail& detail) {
-    return detail.partial->own.operators.size() + detail.partial->own.modules.size();
-  });
+  auto rows = std::make_shared<std::vector<OwnTimesRow>>(OwnTimesRows(job));
   std::vector<ResultColumn> columns = {
       RankColumn(), TextColumn("kind", "operator or module"),
       TextColumn("name", "of the operator; of a module its path"),
@@ -145,13 +168,9 @@ RowSource TableOfOwnTimes(const JobResult& job) {
       TimeColumn("median_ns", "of these steps, on the CPU without what it calls")};
   return {"operators", "operators and modules with most time of every rank", std::move(columns),
           rows->size(), [&job, rows](size_t row, std::vector<Cell>& cells) {
-            const auto [rank, place] = rows->At(row);
-            const RankOwnTimes& own = job.details[rank].partial->own;
-            const bool is_operator = place < own.operators.size();
-            const OwnTimes& times =
-                is_operator ? own.operators[place] : own.modules[place - own.operators.size()];
-            cells = CellRow(RankCell(job.ranks[rank].rank), is_operator ? "operator" : "module",
-                            times.name, NumberCell(times.calls), int64_t{times.median_us} * 1000);
+            const OwnTimesRow& own = (*rows)[row];
+            cells = CellRow(RankCell(job.ranks[own.rank].rank), own.kind, own.name,
+                            NumberCell(own.calls), own.median_ns);
           }};
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "analysis/partial/kept_own_times.h"
 #include "analysis/testing/simulated_job.h"
 
 namespace batchlight {
@@ -26,8 +27,7 @@ JobPart PartOf(int32_t rank, RankCalls calls) {
   }
   one.phases.push_back({PhaseKind::kForward, "forward", std::vector<uint32_t>(20, 3)});
   one.kernels.push_back({"gemm", 4, 400, 100});
-  one.own.operators.push_back({"aten::mm", 20, 7, {}, {}});
-  one.own.modules.push_back({"fc", 20, 9, {}, {}});
+  one.own_times = PackOwnTimes({{{"aten::mm", 20, 7, {}, {}}}, {{"fc", 20, 9, {}, {}}}});
   one.calls = std::move(calls);
   return part;
 }

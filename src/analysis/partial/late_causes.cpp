@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
+#include "analysis/partial/kept_own_times.h"
 
 namespace batchlight {
 namespace {
@@ -95,13 +96,20 @@ double CollectedNs(const RankPartial& rank, std::span<const uint32_t> rows,
   return late.empty() ? 0 : sum / double(late.size());
 }
 
-std::vector<LongerCall> LongerOf(std::span<const RankPartial* const> ranks,
-                                 std::vector<OwnTimes> RankOwnTimes::*which,
-                                 std::span<const std::vector<uint32_t>> rows, size_t row,
-                                 std::span<const uint32_t> late, double waited_ns) {
-  std::vector<std::span<const OwnTimes>> own;
-  for (const RankPartial* rank : ranks) own.emplace_back(rank->own.*which);
-  return FindLongerCalls(own, rows, row, late, waited_ns);
+void FindLonger(std::span<const RankPartial* const> ranks,
+                std::span<const std::vector<uint32_t>> rows, size_t row,
+                std::span<const uint32_t> late, double waited_ns, LateCauses& found) {
+  const RankOwnTimes own = UnpackOwnTimes(ranks[row]->own_times);
+  LongerCalls operators(own.operators, rows[row], late, waited_ns);
+  LongerCalls modules(own.modules, rows[row], late, waited_ns);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i == row || (operators.empty() && modules.empty())) continue;
+    const RankOwnTimes other = UnpackOwnTimes(ranks[i]->own_times);
+    operators.AddOther(other.operators, rows[i]);
+    modules.AddOther(other.modules, rows[i]);
+  }
+  found.operators = operators.Take();
+  found.modules = modules.Take();
 }
 
 }  // namespace
@@ -110,8 +118,7 @@ LateCauses FindLateCauses(std::span<const RankPartial* const> ranks,
                           std::span<const std::vector<uint32_t>> rows, size_t row,
                           std::span<const uint32_t> late, double waited_ns) {
   LateCauses found{.kernels = CompareKernels(ranks, row), .clock = CompareClocks(ranks, row)};
-  found.operators = LongerOf(ranks, &RankOwnTimes::operators, rows, row, late, waited_ns);
-  found.modules = LongerOf(ranks, &RankOwnTimes::modules, rows, row, late, waited_ns);
+  FindLonger(ranks, rows, row, late, waited_ns, found);
   const double own_ns = CollectedNs(*ranks[row], rows[row], late);
   double others_ns = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/partial/rank_partial.h"
+#include "analysis/ranks/late/own_times.h"
 
 namespace batchlight {
 

@@ -5,6 +5,7 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/numbers/quantile.h"
+#include "analysis/partial/kept_own_times.h"
 #include "analysis/partial/rank_partial.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/run/losses.h"
@@ -52,7 +53,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
   for (const LossWarning& loss : FindLosses(store)) {
     if (loss.severity == LossSeverity::kDataLoss) part.losses += loss.value;
   }
-  std::vector<RankOwnTimes> own = MeasureOwnTimes(store, steps);
+  const std::vector<RankOwnTimes> own = MeasureOwnTimes(store, steps);
   std::vector<RankPace> paces = MeasurePaces(store, steps, breakdowns);
   std::vector<RankCalls> calls = CollectRankCalls(store, FindNcclCalls(store), steps);
   for (size_t i = 0; i < steps.processes.size(); ++i) {
@@ -71,7 +72,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet&
     rank.kernels = KernelsOf(store, process.process);
     rank.calls = std::move(calls[process.process.row()]);
     rank.condition = ConditionOf(store, process);
-    rank.own = std::move(own[i]);
+    rank.own_times = PackOwnTimes(own[i]);
   }
   return part;
 }

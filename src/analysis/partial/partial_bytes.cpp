@@ -8,11 +8,11 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kVersion = 4;
+constexpr uint64_t kVersion = 5;
 // What is older is read without.
 constexpr uint64_t kFirstWithPace = 2;
 constexpr uint64_t kFirstWithEnd = 3;
-constexpr uint64_t kFirstWithOwnTimes = 4;
+constexpr uint64_t kFirstWithOwnTimes = 5;
 
 constexpr uint8_t kPhaseKinds = 0
 #define PHASE_KIND(Name, name, key) +1
@@ -207,29 +207,6 @@ void ReadEnd(Reader& in, JobPart& part) {
   }
 }
 
-void WriteOwnTimes(const std::vector<OwnTimes>& all, Writer& out) {
-  out.Number(all.size());
-  for (const OwnTimes& times : all) {
-    out.Text(times.name);
-    out.Number(times.calls);
-    out.Number(times.median_us);
-    out.Column(times.rows);
-    out.Column(times.us);
-  }
-}
-
-void ReadOwnTimes(Reader& in, std::vector<OwnTimes>& all) {
-  for (size_t left = in.Count(); left > 0; --left) {
-    OwnTimes& times = all.emplace_back();
-    times.name = in.Text();
-    times.calls = in.Number();
-    times.median_us = in.As<uint32_t>();
-    in.Column(times.rows);
-    in.Column(times.us);
-    if (times.rows.size() != times.us.size()) in.Fail();
-  }
-}
-
 bool HasWholeEnd(const RankPartial& rank) {
   const RankCalls& calls = rank.calls;
   return calls.sent.size() == calls.received.size() &&
@@ -246,10 +223,7 @@ std::string EncodeJobPart(const JobPart& part) {
   out.Number(part.ranks.size());
   for (const RankPartial& rank : part.ranks) WriteRank(rank, out);
   WriteEnd(part, out);
-  for (const RankPartial& rank : part.ranks) {
-    WriteOwnTimes(rank.own.operators, out);
-    WriteOwnTimes(rank.own.modules, out);
-  }
+  for (const RankPartial& rank : part.ranks) out.Text(rank.own_times);
   return out.Take();
 }
 
@@ -270,10 +244,7 @@ std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
   }
   if (version >= kFirstWithEnd) ReadEnd(in, part);
   if (version >= kFirstWithOwnTimes) {
-    for (RankPartial& rank : part.ranks) {
-      ReadOwnTimes(in, rank.own.operators);
-      ReadOwnTimes(in, rank.own.modules);
-    }
+    for (RankPartial& rank : part.ranks) rank.own_times = in.Text();
   }
   if (!in.ok() || !std::all_of(part.ranks.begin(), part.ranks.end(), HasWholeEnd)) {
     return std::nullopt;

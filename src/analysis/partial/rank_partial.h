@@ -9,7 +9,6 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/partial/rank_condition.h"
 #include "analysis/ranks/job_inputs.h"
-#include "analysis/ranks/late/own_times.h"
 #include "analysis/ranks/late/phase_times.h"
 #include "analysis/ranks/late/rank_pace.h"
 #include "analysis/ranks/rank_calls.h"
@@ -38,7 +37,7 @@ struct RankPartial {
   RankCalls calls;
   // Nothing is known of what was kept before 2026-11-29.
   RankCondition condition;
-  RankOwnTimes own;
+  std::string own_times;  // of operators and modules: kept_own_times.h
 };
 
 // Of one recording: the ranks that trained in it.

@@ -125,12 +125,14 @@ std::optional<SampledFunction> LateFunction(const RunMeasures& run, const Proces
 std::string LongerOperator(const RunMeasures& run, const CommonSteps& common,
                            const SlowRank& slow) {
   const std::vector<RankOwnTimes> times = MeasureOwnTimes(*run.store, run.steps);
-  std::vector<std::span<const OwnTimes>> operators;
-  for (const RankOwnTimes& rank : times) operators.emplace_back(rank.operators);
   const double in_late_step =
       double(common.rows[slow.rank].size()) / double(std::max<size_t>(slow.late_steps.size(), 1));
-  const std::vector<LongerCall> longer = FindLongerCalls(
-      operators, common.rows, slow.rank, slow.late_steps, slow.waited_ns * in_late_step);
+  LongerCalls calls(times[slow.rank].operators, common.rows[slow.rank], slow.late_steps,
+                    slow.waited_ns * in_late_step);
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (i != slow.rank) calls.AddOther(times[i].operators, common.rows[i]);
+  }
+  const std::vector<LongerCall> longer = calls.Take();
   if (longer.empty()) return "";
   return " " + longer[0].name + " takes " + TimeOf(longer[0].ns) + " of such a step there, " +
          TimeOf(longer[0].others_ns) + " at most on another rank.";

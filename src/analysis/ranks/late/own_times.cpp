@@ -202,28 +202,35 @@ std::vector<RankOwnTimes> MeasureOwnTimes(const Store& store, const StepSet& ste
   return ranks;
 }
 
-std::vector<LongerCall> FindLongerCalls(std::span<const std::span<const OwnTimes>> ranks,
-                                        std::span<const std::vector<uint32_t>> rows, size_t row,
-                                        std::span<const uint32_t> late, double waited_ns) {
-  std::vector<LongerCall> found;
-  for (const OwnTimes& own : ranks[row]) {
-    LongerCall call{.name = own.name, .ns = LateNs(own, rows[row], late)};
-    const auto is_longer = [&] {
-      return call.ns > call.others_ns && call.ns - call.others_ns >= kOfWaiting * waited_ns;
-    };
-    bool any_other = false;
-    for (size_t i = 0; i < ranks.size() && is_longer(); ++i) {
-      if (i == row || ranks[i].empty()) continue;
-      any_other = true;
-      call.others_ns = std::max(call.others_ns, LateNsOf(ranks[i], own.name, rows[i], late));
-    }
-    if (any_other && is_longer()) found.push_back(std::move(call));
+LongerCalls::LongerCalls(std::span<const OwnTimes> own, std::span<const uint32_t> rows,
+                         std::span<const uint32_t> late, double waited_ns)
+    : late_(late), waited_ns_(waited_ns) {
+  for (const OwnTimes& times : own) {
+    LongerCall call{.name = times.name, .ns = LateNs(times, rows, late)};
+    if (IsLonger(call)) calls_.push_back(std::move(call));
   }
-  std::stable_sort(found.begin(), found.end(), [](const LongerCall& a, const LongerCall& b) {
+}
+
+bool LongerCalls::IsLonger(const LongerCall& call) const {
+  return call.ns > call.others_ns && call.ns - call.others_ns >= kOfWaiting * waited_ns_;
+}
+
+void LongerCalls::AddOther(std::span<const OwnTimes> other, std::span<const uint32_t> rows) {
+  if (other.empty()) return;
+  any_other_ = true;
+  std::erase_if(calls_, [&](LongerCall& call) {
+    call.others_ns = std::max(call.others_ns, LateNsOf(other, call.name, rows, late_));
+    return !IsLonger(call);
+  });
+}
+
+std::vector<LongerCall> LongerCalls::Take() {
+  if (!any_other_) return {};
+  std::stable_sort(calls_.begin(), calls_.end(), [](const LongerCall& a, const LongerCall& b) {
     return a.ns - a.others_ns > b.ns - b.others_ns;
   });
-  if (found.size() > kMostLonger) found.resize(kMostLonger);
-  return found;
+  if (calls_.size() > kMostLonger) calls_.resize(kMostLonger);
+  return std::move(calls_);
 }
 
 }  // namespace batchlight

@@ -41,10 +41,26 @@ struct LongerCall {
   double others_ns = 0;  // of the rank where it takes longest of the others
 };
 
-// What explains a fifth of what the others wait in a late step at least, by falling excess, three
-// at most. `rows`: by rank, the steps that are compared; `late`: places in those of rank `row`.
-std::vector<LongerCall> FindLongerCalls(std::span<const std::span<const OwnTimes>> ranks,
-                                        std::span<const std::vector<uint32_t>> rows, size_t row,
-                                        std::span<const uint32_t> late, double waited_ns);
+// Finds what takes longer on one rank, against the others one after another.
+class LongerCalls {
+ public:
+  // `own` has to outlive this. `rows`: its steps that are compared; `late`: places in these.
+  LongerCalls(std::span<const OwnTimes> own, std::span<const uint32_t> rows,
+              std::span<const uint32_t> late, double waited_ns);
+
+  bool empty() const { return calls_.empty(); }  // nothing is left that could explain the waiting
+  void AddOther(std::span<const OwnTimes> other, std::span<const uint32_t> rows);
+  // What explains a fifth of what the others wait in a late step at least, by falling excess, three
+  // at most; nothing if no other rank is known.
+  std::vector<LongerCall> Take();
+
+ private:
+  bool IsLonger(const LongerCall& call) const;
+
+  const std::span<const uint32_t> late_;
+  const double waited_ns_;
+  std::vector<LongerCall> calls_;
+  bool any_other_ = false;
+};
 
 }  // namespace batchlight

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -74,15 +76,14 @@ struct Job {
   std::vector<RankOwnTimes> ranks;
   std::vector<LongerCall> Longer(size_t row, std::vector<OwnTimes> RankOwnTimes::*which,
                                  double waited_ns = 4.0 * kMs) const {
-    std::vector<std::span<const OwnTimes>> lists;
-    std::vector<std::vector<uint32_t>> rows;
-    for (const RankOwnTimes& rank : ranks) {
-      lists.emplace_back(rank.*which);
-      std::vector<uint32_t>& all = rows.emplace_back();
-      for (uint32_t i = 0; i < kSteps; ++i) all.push_back(i);
-    }
+    std::vector<uint32_t> rows(kSteps);
+    std::iota(rows.begin(), rows.end(), 0);
     const std::vector<uint32_t> late = {2, 7, 12, 17, 22, 27, 32, 37};
-    return FindLongerCalls(lists, rows, row, late, waited_ns);
+    LongerCalls calls(ranks[row].*which, rows, late, waited_ns);
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (i != row) calls.AddOther(ranks[i].*which, rows);
+    }
+    return calls.Take();
   }
 };
 
