@@ -156,7 +156,9 @@ class ControlSteps(InFolder):
             self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ %% ± \S+, measured on "
                                    r"%d control steps(; \S+ \S+ of it in steps without detail too, estimated)?\)"
                              % measured["samples"])
-        self.assertRegex(text, r"operators, modules and kernels: from \d+ of 180 steps")
+        self.assertRegex(text, r"operators, modules and kernels: from \d+ of 180 steps; those without "
+                               r"detail take \S+ \S+ \(median\)")
+        self.every_table_says_from_how_many_steps(summary, text)
         text = re.sub(r"\s+", " ", self.batchlight("summary", "all.batchlight").stdout)
         self.assertRegex(text, r"recording adds \S+ \S+ to \S+ \S+ to a step \([0-9. to]+ %, estimated\)")
 
@@ -166,6 +168,37 @@ class ControlSteps(InFolder):
         # The last one may have begun at the end of the loop, or not have ended.
         self.assertIn(len(switches), range(2 * plain - 1, 2 * (plain + partly) + 2))
         self.assertLess(switches[len(switches) // 2], 1e6)
+
+    def every_table_says_from_how_many_steps(self, summary, text):
+        kinds = self.kinds(summary)
+        counted, recorded = kinds.count("steady"), len(kinds) - kinds.count("without detail")
+        from_steps = summary["from_steps"]
+        self.assertGreater(from_steps.pop("without_detail_median_ns"), 0)
+        self.assertEqual(from_steps, {"counted": counted, "recorded": recorded, "of_run": 180})
+        below = " from %d of 180 steps" % counted
+        for title in ("What a step is made of", "Top modules", "Top operators"):
+            table = text[text.index(title):]
+            self.assertIn(below, table[:table.find(" steps ") + 7], title)
+        tables = {
+            "operators": "Operators, recorded in %d of 180 steps, means of %d" % (recorded, counted),
+            "key_averages": "key_averages(), recorded in %d of 180 steps, means of %d" % (recorded, counted),
+            "phases": ", means of %d of 180 steps" % counted,
+        }
+        for name, said in tables.items():
+            self.assertIn(said, self.batchlight("table", name, "run.batchlight").stdout)
+            self.assertNotIn(" of 180 steps", self.batchlight("table", name, "all.batchlight").stdout)
+            rows = json.loads(self.batchlight("table", name, "-f", "json", "run.batchlight").stdout)
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertEqual((row["Steps Counted"], row["Steps of Run"]), (counted, 180), name)
+                if name != "phases":
+                    self.assertEqual(row["Steps Recorded"], recorded, name)
+        # Means are of the steps that count: those of operators add up within the steps' own time.
+        rows = json.loads(self.batchlight("table", "operators", "-f", "json", "run.batchlight").stdout)
+        relu = [row for row in rows if row["Operator"] == "aten::relu"][0]
+        self.assertAlmostEqual(relu["Calls per Step"], 4, delta=0.01)
+        self.assertAlmostEqual(relu["Calls"] / recorded, 4, delta=0.1)
+        self.assertNotIn("Steps Counted", self.batchlight("table", "steps", "-f", "csv", "run.batchlight").stdout)
 
     def test_each_process_and_the_page_say_what_they_cost(self):
         with open(self.path("train.py"), "w") as file:
@@ -185,6 +218,14 @@ class ControlSteps(InFolder):
         said = re.sub(r"\s+", " ", self.batchlight("summary", "two.batchlight").stdout)
         told = re.search(r"operators, modules and kernels: from \d+ of \d+ steps", said)[0]
         self.assertTrue(told.lower() in text.lower(), told)
+        from_steps = json.loads(self.batchlight("summary", "--json", "two.batchlight").stdout)["from_steps"]
+        said = "from %(counted)d of %(of_run)d steps" % from_steps
+        self.assertIn('"from_steps":"%s"' % said, text)
+        self.assertIn("Operators, recorded in %(recorded)d of %(of_run)d steps, means of %(counted)d" % from_steps, text)
+        with open(self.path("page/operators.csv")) as csv:
+            self.assertTrue(next(csv).rstrip().endswith("Steps Recorded,Steps Counted,Steps of Run"))
+            for row in csv:
+                self.assertTrue(row.rstrip().endswith(",%(recorded)d,%(counted)d,%(of_run)d" % from_steps), row)
 
     def test_the_same_steps_in_every_run(self):
         steps = STEPS.replace("STEPS", "90")

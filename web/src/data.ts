@@ -462,6 +462,7 @@ export interface PageData {
   gpu: Gpu;
   distributed: Distributed|null;
   rank_maps: RankMapsData|null;
+  from_steps: string;  // "from 41 of 600 steps", "" = all were recorded with detail
   tops: TopList[];
   tree: Tree|null;
   timeline?: boolean;     // the page has one; not of the data, but of the elements beside them

@@ -1,5 +1,10 @@
 #include "analysis/tables/registry.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "analysis/result/table_columns.h"
+#include "analysis/run/detailed_steps.h"
 #include "analysis/tables/counters/counter_tables.h"
 #include "analysis/tables/cpu_tables.h"
 #include "analysis/tables/lines_inside_table.h"
@@ -200,9 +205,75 @@ constexpr TableEntry kTables[] = {
      "nothing is missing"},
 };
 
+// What steps without detail have nothing of.
+constexpr std::string_view kOfDetail[] = {
+    "modules",       "attribution",
+    "lines",         "lines_inside",
+    "operators",     "operators_by_shape",
+    "roofline",      "key_averages",
+    "gpu_parts",     "key_averages_by_shape",
+    "gpu_steps",     "kernels",
+    "copies",        "waits",
+    "library_calls", "collectives",
+    "launch_queue",  "memory_timeline",
+};
+// Recorded throughout, with means of the steps that count.
+constexpr std::string_view kOfSteps[] = {
+    "figures",        "phases",        "phase_events",        "memory_lines",
+    "nvtx_ranges",    "sample_phases", "sample_idle",         "gpu_metric_parts",
+    "python_samples", "python_phases", "python_sample_lines", "ranks",
+};
+
+template <size_t kCount>
+bool IsAmong(const std::string_view (&names)[kCount], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+template <size_t kCount>
+constexpr bool AreTables(const std::string_view (&names)[kCount]) {
+  return std::all_of(std::begin(names), std::end(names), [](std::string_view name) {
+    return std::any_of(std::begin(kTables), std::end(kTables),
+                       [name](const TableEntry& entry) { return entry.name == name; });
+  });
+}
+static_assert(AreTables(kOfDetail) && AreTables(kOfSteps));
+
 }  // namespace
 
 std::span<const TableEntry> OverviewTables() { return kTables; }
+
+ResultTable MakeTable(const TableEntry& entry, const RunOverview& overview) {
+  ResultTable table = entry.make(overview);
+  const DetailedSteps steps = FindDetailedSteps(overview.steps);
+  if (steps.all()) return table;
+  const std::string of_run = " of " + std::to_string(steps.of_run) + " steps";
+  if (IsAmong(kOfDetail, entry.name)) {
+    table.title += ", recorded in " + std::to_string(steps.recorded) + of_run + ", means of " +
+                   std::to_string(steps.counted);
+  } else if (IsAmong(kOfSteps, entry.name)) {
+    table.title += ", means of " + std::to_string(steps.counted) + of_run;
+  }
+  return table;
+}
+
+void AddStepColumns(const TableEntry& entry, const RunOverview& overview, ResultTable* table) {
+  const DetailedSteps steps = FindDetailedSteps(overview.steps);
+  const bool of_detail = IsAmong(kOfDetail, entry.name);
+  if (steps.all() || !(of_detail || IsAmong(kOfSteps, entry.name))) return;
+  const auto add = [table](ResultColumn column, size_t count) {
+    table->columns.push_back(std::move(column));
+    for (auto& row : table->rows) row.push_back(NumberCell(count));
+  };
+  if (of_detail) {
+    add(CountColumn("steps_recorded", "Steps Recorded",
+                    "Steps with detail: counts and totals are of these."),
+        steps.recorded);
+  }
+  add(CountColumn("steps_counted", "Steps Counted", "Steps that means of a step are of."),
+      steps.counted);
+  add(CountColumn("steps_of_run", "Steps of Run", "All steps, also those without detail."),
+      steps.of_run);
+}
 
 const TableEntry* FindOverviewTable(std::string_view name) {
   for (const TableEntry& entry : kTables) {

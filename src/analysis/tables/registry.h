@@ -31,6 +31,12 @@ struct TableEntry {
 
 std::span<const TableEntry> OverviewTables();
 
+// entry.make(), whose title says from how many steps the table is where some were recorded without
+// detail: "Operators, recorded in 97 of 900 steps, means of 90".
+ResultTable MakeTable(const TableEntry& entry, const RunOverview& overview);
+// The same as columns, for files.
+void AddStepColumns(const TableEntry& entry, const RunOverview& overview, ResultTable* table);
+
 // nullptr: no such table.
 const TableEntry* FindOverviewTable(std::string_view name);
 

@@ -147,7 +147,7 @@ Status KeepStepsAskedFor(const TableEntry& entry, const std::string& input, cons
 // The table of the steps asked for. What compares ranks is of all of them, of which --rank then
 // keeps one.
 Result<ResultTable> TableOf(const TableEntry& entry, const std::string& input, Store& store,
-                            StepOptions steps) {
+                            StepOptions steps, bool for_people) {
   const int64_t rank = steps.rank;
   RunOverview overview = BuildOverview(store, {.steps = steps});
   RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
@@ -158,7 +158,8 @@ Result<ResultTable> TableOf(const TableEntry& entry, const std::string& input, S
     steps.rank = StepOptions{}.rank;
     overview = BuildOverview(store, {.steps = steps});
   }
-  ResultTable table = entry.make(overview);
+  ResultTable table = MakeTable(entry, overview);
+  if (!for_people) AddStepColumns(entry, overview, &table);
   KeepRank(rank, &table);
   return table;
 }
@@ -242,7 +243,8 @@ Status Run(TableOptions options) {
   const std::string input = LabelOf(options.runs);
   ASSIGN_OR_RETURN(Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(input, store);
-  ASSIGN_OR_RETURN(ResultTable table, TableOf(*entry, input, store, options.steps));
+  ASSIGN_OR_RETURN(ResultTable table,
+                   TableOf(*entry, input, store, options.steps, format.for_people()));
   if (table.rows.empty()) {
     const bool narrowed = entry->steps == StepsOf::kStore && IsOfSomeSteps(options.steps);
     SayLine("batchlight: " + input + ": no rows: " + WhyEmpty(*entry, store) +

@@ -39,7 +39,7 @@ std::vector<PageTable> MakeTables(const RunOverview& overview,
                                   const std::vector<ResultTable>& more_tables) {
   std::vector<PageTable> tables;
   for (const TableEntry& entry : OverviewTables()) {
-    ResultTable table = entry.make(overview);
+    ResultTable table = MakeTable(entry, overview);
     if (table.rows.empty()) continue;
     tables.push_back({std::move(table), std::string(entry.name) + ".csv"});
   }
@@ -47,6 +47,14 @@ std::vector<PageTable> MakeTables(const RunOverview& overview,
     if (!table.rows.empty()) tables.push_back({table, table.name + ".csv"});
   }
   return tables;
+}
+
+std::string CsvOf(const RunOverview& overview, const PageTable& table, bool spreadsheet) {
+  const TableEntry* entry = FindOverviewTable(table.table.name);
+  if (entry == nullptr) return ToCsv(table.table, spreadsheet);
+  ResultTable with_steps = table.table;
+  AddStepColumns(*entry, overview, &with_steps);
+  return ToCsv(with_steps, spreadsheet);
 }
 
 bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view file) {
@@ -123,7 +131,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
   }
   files.push_back({"README_snippet.md", MakeSnippet(overview, advice, tops, pictures)});
   for (const PageTable& table : tables) {
-    files.push_back({table.csv, ToCsv(table.table, options.spreadsheet)});
+    files.push_back({table.csv, CsvOf(overview, table, options.spreadsheet)});
   }
   RETURN_IF_ERROR(AddNsysTables(overview, options.spreadsheet, files));
   return files;

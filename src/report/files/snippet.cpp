@@ -27,7 +27,7 @@ std::string MarkdownText(std::string_view text) {
 std::string PhaseTable(const RunOverview& overview) {
   const StepBreakdown* breakdown = overview.MainBreakdown();
   if (breakdown == nullptr || breakdown->phases.empty()) return "";
-  std::string out = "| " + TitleWith("Phase", MainRank(overview)) +
+  std::string out = "| " + TitleWith("Phase", StepsOfMain(overview)) +
                     " | Mean per step | Share of it |\n|---|--:|--:|\n";
   for (const PhaseShare& phase : breakdown->phases) {
     if (phase.steady.total == 0) continue;  // only in steps that do not count

@@ -252,6 +252,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview, input.job);
   page["rank_maps"] = input.job != nullptr ? PageRankMaps(*input.job) : json(nullptr);
+  page["from_steps"] = FromSteps(overview);
   page["tops"] = Tops(*input.tops, limits.text);
   page["tree"] = PageTree(overview, limits.nodes, strings);
   const ProgramProcesses program = FindProgramProcesses(session, overview.steps);

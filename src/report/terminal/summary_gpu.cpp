@@ -74,7 +74,7 @@ void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdow
              {PercentText(1), Tone::kDim},
              {time.Text(double(gpu.window.median)), Tone::kDim},
              {percentile(gpu.window), Tone::kDim}});
-  table.Print(TitleWith("A step on the GPU", MainRank(overview)));
+  table.Print(TitleWith("A step on the GPU", MainRank(overview)), FromSteps(overview));
 }
 
 // "is the limit: it works 96.7 % of a step", or what it waits for.
@@ -198,7 +198,7 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                {time.Text(own(*row))},
                {PercentText(row->share), Tone::kStrong}});
   }
-  table.Print(TitleWith("Top kernels", MeanOfRanks(overview)));
+  table.Print(TitleWith("Top kernels", MeanOfRanks(overview)), FromSteps(overview));
 }
 
 void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -228,7 +228,7 @@ void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
                {SignificantText(row.bytes_per_second() / 1e9)},
                {TimeText(steps ? row.per_step_ns : double(row.total_ns)), Tone::kStrong}});
   }
-  table.Print(TitleWith("Copies", MeanOfRanks(overview)));
+  table.Print(TitleWith("Copies", MeanOfRanks(overview)), FromSteps(overview));
 }
 
 void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -254,7 +254,7 @@ void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
                {steps ? SignificantText(row.calls_per_step) : CountText(row.calls)},
                {TimeText(time(row)), Tone::kStrong}});
   }
-  table.Print(TitleWith("The CPU waits for the GPU", MeanOfRanks(overview)));
+  table.Print(TitleWith("The CPU waits for the GPU", MeanOfRanks(overview)), FromSteps(overview));
 }
 
 }  // namespace

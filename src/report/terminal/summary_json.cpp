@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/counters/step_counters.h"
+#include "analysis/run/detailed_steps.h"
 #include "analysis/run/step_rate.h"
 #include "report/terminal/summary.h"
 #include "report/text/utf8.h"
@@ -287,6 +288,12 @@ std::string SummaryAsJson(const RunOverview& overview) {
                        {"modules", ModulesJson(overview)},
                        {"operators", OperatorsJson(overview)}};
   if (const ProcessStages* main = overview.stages.Main()) json["stages"] = StageTotalsJson(*main);
+  if (const DetailedSteps from = FindDetailedSteps(overview.steps); !from.all()) {
+    json["from_steps"] = {{"counted", from.counted},
+                          {"recorded", from.recorded},
+                          {"of_run", from.of_run},
+                          {"without_detail_median_ns", from.plain_ns}};
+  }
   if (overview.recording_cost.known()) {
     json["recording"] = RecordingCostJson(overview.recording_cost);
     const std::string levels(overview.store->Property(kOperatorLevelsKey));

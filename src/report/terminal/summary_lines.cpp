@@ -89,7 +89,8 @@ void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows) {
   table.Print(TitleWith(std::string("Lines of Python, ") +
                             (on_gpu ? "time on the GPU" : "CPU of operators") +
                             (steady.steps > 0 ? " per step" : ""),
-                        steady.steps > 0 ? MeanOfRanks(overview) : SumOfRanks(overview)));
+                        steady.steps > 0 ? MeanOfRanks(overview) : SumOfRanks(overview)),
+              FromSteps(overview));
 }
 
 void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -175,7 +176,8 @@ void WriteSampledPython(SummaryText& out, const RunOverview& overview, size_t ro
   }
   table.Print(by_step ? TitleWith("Python functions by samples, per step", MeanOfRanks(overview))
                       : TitleWith("Python functions by samples, processor time, whole run",
-                                  SumOfRanks(overview)));
+                                  SumOfRanks(overview)),
+              by_step ? FromSteps(overview) : "");
 }
 
 void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows) {

@@ -265,7 +265,7 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
              {PercentText(1), Tone::kDim},
              {text(step.median), Tone::kDim},
              {HasPercentiles(step) ? text(step.p95) : "–", Tone::kDim}});
-  table.Print(TitleWith("What a step is made of", MainRank(overview)));
+  table.Print(TitleWith("What a step is made of", MainRank(overview)), FromSteps(overview));
 }
 
 }  // namespace batchlight

@@ -256,7 +256,7 @@ void SummaryTable::CutTexts(const std::vector<size_t>& widths) {
   }
 }
 
-void SummaryTable::Print(std::string_view title) {
+void SummaryTable::Print(std::string_view title, std::string_view note) {
   const std::vector<size_t> widths = Widths(CharacterCount(title));
   out_.EndLine();
   out_.Put(title, Tone::kTitle);
@@ -281,6 +281,7 @@ void SummaryTable::Print(std::string_view title) {
     }
     out_.EndLine();
   }
+  if (!note.empty()) out_.Put(std::string(kIndent, ' ')).Line(note, Tone::kDim);
 }
 
 }  // namespace batchlight

@@ -85,8 +85,8 @@ class SummaryTable {
 
   SummaryTable(SummaryText& out, std::vector<Column> columns);
   void Row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
-  // `title` is the header of the first column.
-  void Print(std::string_view title);
+  // `title` is the header of the first column, `note` a line below.
+  void Print(std::string_view title, std::string_view note = {});
 
  private:
   size_t NaturalWidth(size_t column) const;

@@ -68,7 +68,8 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
                {PercentText(share), Tone::kStrong}});
   }
   table.Print(
-      TitleWith(steps > 0 ? "Top modules, own time" : "Modules, own time", MeanOfRanks(overview)));
+      TitleWith(steps > 0 ? "Top modules, own time" : "Modules, own time", MeanOfRanks(overview)),
+      FromSteps(overview));
 }
 
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -124,7 +125,8 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   }
   table.Print(TitleWith(std::string(steps ? "Top operators" : "Operators") +
                             (has_gpu ? ", by own time on CPU or GPU" : ", own time"),
-                        MeanOfRanks(overview)));
+                        MeanOfRanks(overview)),
+              FromSteps(overview));
 }
 
 namespace {

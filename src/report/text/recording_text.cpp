@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/run/detailed_steps.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 
 namespace batchlight {
 namespace {
@@ -68,10 +70,10 @@ std::string RecordingCostText(const RunOverview& overview) {
 }
 
 std::string DetailedStepsText(const RunOverview& overview) {
-  const ProcessSteps* process = overview.steps.Main();
-  if (process == nullptr || overview.recording_cost.plain_steps == 0) return "";
-  return "operators, modules and kernels: from " + CountText(process->steady.size()) + " of " +
-         CountText(process->steps.size()) + " steps";
+  const std::string from = FromSteps(overview);
+  if (from.empty()) return "";
+  return "operators, modules and kernels: " + from + "; those without detail take " +
+         TimeText(double(FindDetailedSteps(overview.steps).plain_ns)) + " (median)";
 }
 
 std::string OperatorLevelsText(const RunOverview& overview) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/testing/store_builder.h"
+#include "report/text/run_text.h"
 
 namespace batchlight {
 namespace {
@@ -81,11 +82,17 @@ TEST(RecordingText, FromHowManySteps) {
   RunOverview overview = Measured(1, 1, 1);
   EXPECT_EQ(DetailedStepsText(overview), "");
   overview.steps.processes.resize(1);
-  overview.steps.processes[0].steps.resize(600);
+  std::vector<Step>& steps = overview.steps.processes[0].steps;
+  steps.resize(600, {.end_ns = 500'000});
   overview.steps.processes[0].steady.resize(580);
-  EXPECT_EQ(DetailedStepsText(overview), "operators, modules and kernels: from 580 of 600 steps");
-  overview.recording_cost.plain_steps = 0;
   EXPECT_EQ(DetailedStepsText(overview), "");
+  for (size_t i = 0; i < 15; ++i) steps[40 * i] = {.end_ns = 395'000, .kind = StepKind::kPlain};
+  EXPECT_EQ(DetailedStepsText(overview),
+            "operators, modules and kernels: from 580 of 600 steps; those without detail take 395 "
+            "µs (median)");
+  EXPECT_EQ(StepsOfRanks(overview), "from 580 of 600 steps");
+  overview.steps.processes.resize(2);
+  EXPECT_EQ(StepsOfRanks(overview), "mean of 2 processes, from 580 of 600 steps");
 }
 
 TEST(RecordingText, HowDeepOperatorsAre) {

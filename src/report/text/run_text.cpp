@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/run/detailed_steps.h"
 #include "analysis/run/program_processes.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -53,6 +54,29 @@ const char* NounOfRanks(const RunOverview& overview) {
 std::string MeanOfRanks(const RunOverview& overview) {
   const size_t count = overview.steps.processes.size();
   return count < 2 ? "" : "mean of " + CountText(count) + ' ' + NounOfRanks(overview);
+}
+
+std::string FromSteps(const RunOverview& overview) {
+  const DetailedSteps steps = FindDetailedSteps(overview.steps);
+  if (steps.all()) return "";
+  return "from " + CountText(steps.counted) + " of " + CountText(steps.of_run) + " steps";
+}
+
+namespace {
+
+std::string Both(std::string whose, const std::string& steps) {
+  if (!whose.empty() && !steps.empty()) whose += ", ";
+  return whose + steps;
+}
+
+}  // namespace
+
+std::string StepsOfMain(const RunOverview& overview) {
+  return Both(MainRank(overview), FromSteps(overview));
+}
+
+std::string StepsOfRanks(const RunOverview& overview) {
+  return Both(MeanOfRanks(overview), FromSteps(overview));
 }
 
 std::string SumOfRanks(const RunOverview& overview) {

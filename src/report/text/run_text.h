@@ -27,6 +27,11 @@ std::string NameOfRank(const RunOverview& overview, const ProcessSteps& process)
 std::string MainRank(const RunOverview& overview);
 // "mean of 2 ranks": what the figures of lists over all of them are; "" where one trains.
 std::string MeanOfRanks(const RunOverview& overview);
+// "from 41 of 600 steps": where some were recorded without detail; else "".
+std::string FromSteps(const RunOverview& overview);
+// Both, for what is of a step: "rank 0, from 41 of 600 steps", "mean of 2 ranks, from ...".
+std::string StepsOfMain(const RunOverview& overview);
+std::string StepsOfRanks(const RunOverview& overview);
 // "all ranks": of what is summed up over them in the whole run; "" where one trains.
 std::string SumOfRanks(const RunOverview& overview);
 // The title with one of these behind a comma, where there is something to say.

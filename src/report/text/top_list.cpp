@@ -130,7 +130,8 @@ std::vector<TopList> MakeTopLists(const RunOverview& overview, size_t most_rows)
   lists.push_back(Modules(overview, per_step, most_rows));
   lists.push_back(Ranges(overview, per_step, most_rows));
   std::erase_if(lists, [](const TopList& list) { return list.rows.empty(); });
-  for (TopList& list : lists) list.whose = MeanOfRanks(overview);
+  for (TopList& list : lists)
+    list.whose = per_step ? StepsOfRanks(overview) : MeanOfRanks(overview);
   return lists;
 }
 

@@ -115,7 +115,8 @@ export class Scope {
       ? ` (known in groups of up to ${count(longest)} steps: all of those it touches)`
       : "";
     const steps = this.range ? h("mark", {}, this.label) : "the steps that count";
-    return ["Per step, means over ", steps, groups, ...this.whose(), ". "];
+    const from = this.page.from_steps ? `, ${this.page.from_steps}` : "";
+    return ["Per step, means over ", steps, groups, from, ...this.whose(), ". "];
   }
 
   private whose(): (string|Node)[] {

@@ -166,7 +166,10 @@ export class StepView {
   }
 
   private scope(numbers: Aggregate): HTMLElement {
-    if (!this.range) return h("p", {class: "scope"}, `median of ${count(numbers.count)} steps`);
+    if (!this.range) {
+      const of = this.page.from_steps.replace(/^from/, "") || ` ${count(numbers.count)} steps`;
+      return h("p", {class: "scope"}, `median of${of}`);
+    }
     const all = h("button", {type: "button", class: "quiet"}, "All steps");
     all.addEventListener("click", () => this.select(null));
     return h("p", {class: "scope"}, h("mark", {}, numbers.label), " ", all);
