@@ -66,9 +66,10 @@ class NameSums {
  private:
   uint32_t PlaceOf(const EventTable& table, uint32_t name) {
     std::vector<uint32_t>& places = places_[size_t(&table - timeline_.events().tables().data())];
-    if (name >= places.size())
-      places.resize(std::max<size_t>(size_t{name} + 1, 2 * places.size()), kNoRef);
-    uint32_t& place = places[name];
+    // A damaged recording has events without a name, whose number is the largest there is.
+    const size_t at = name < timeline_.names().size() ? size_t{name} + 1 : 0;
+    if (at >= places.size()) places.resize(std::max(at + 1, 2 * places.size()), kNoRef);
+    uint32_t& place = places[at];
     if (place != kNoRef) return place;
     place = static_cast<uint32_t>(rows_.size());
     rows_.push_back({.table = std::string(table.title),
@@ -81,7 +82,7 @@ class NameSums {
   const Timeline& timeline_;
   const int64_t from_ns_;
   const int64_t to_ns_;
-  std::vector<std::vector<uint32_t>> places_;  // by table and name, in rows_
+  std::vector<std::vector<uint32_t>> places_;  // by table and name (0: none), in rows_
   std::vector<NameInRange> rows_;
   std::vector<OpenTime> open_;  // as rows_
 };

@@ -56,5 +56,23 @@ TEST(NestedCalls, CountOnceInAStretchOfTime) {
   EXPECT_EQ(total_of(85, 210, 2), 15 + 10);
 }
 
+// As a damaged recording has them: the definition of a string is lost. A list by numbers of names
+// had 16 GiB for them.
+TEST(EventsInRange, OnesWithoutANameHaveARow) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "aten::mm", 0, 50);
+  build.Operator(main, "aten::add", 60, 100);
+  build.Operator(main, "aten::mul", 110, 120);
+  Store store = build.Build();
+  store.operator_calls.name[0] = store.operator_calls.name[2] = StringId::None();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const ResultTable table = EventsInRange(*timeline, 0, 200);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(std::get<std::string>(table.rows[0][1]), "");
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][2]), 2);
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][3]), 60);
+}
+
 }  // namespace
 }  // namespace batchlight::timeline
