@@ -29,7 +29,7 @@ def grad():
     return gradients[0]
 
 Module.__call__ = wrapper
-assert native.module_calls_by(wrapper, forward, names, watching, looking, grad) is True
+assert native.module_calls_by(wrapper, forward, names, watching, looking, grad, sys.getprofile) is True
 
 def callers():
     frame, found = sys._getframe(1), []
@@ -68,7 +68,24 @@ except KeyError as error:
     assert stack == ["<module>", "forward", "<lambda>", "forward", "fail"], stack
 assert Module("catches", lambda: inner("after"))() == (("after",), {})
 
+class TraceContext:  # as PyTorch's profiler, which knows modules by the wrapper's frames
+    def __call__(self, *_):
+        pass
+
+class Profiler(TraceContext):
+    pass
+
 give = lambda *args, **kwargs: (args, kwargs)
+inner.forward = give
+for tool, seen in ((Profiler, []), (TraceContext, [outer, inner, inner]), (Profiler, [])):
+    sys.setprofile(tool())
+    outer()
+    sys.setprofile(None)
+    assert by_bytecode == seen, by_bytecode
+    del by_bytecode[:]
+outer()
+assert by_bytecode == []
+
 inner.forward = other.forward = give
 outer.training = False
 outer()

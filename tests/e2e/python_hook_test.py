@@ -97,7 +97,7 @@ class EveryInterpreter(unittest.TestCase):
                 events = session.events("ModuleBegin", "ModuleEnd")
                 paths = [event.path for event in events if event.kind == "ModuleBegin"]
                 self.assertEqual(paths[:3], ["outer", "inner", "inner"])
-                self.assertEqual(len(paths), 4 * 20 * 3 + 2 + 2 + 3 * 3 + 2 + 1)
+                self.assertEqual(len(paths), 4 * 20 * 3 + 2 + 2 + 4 * 3 + 3 * 3 + 2 + 1)
                 self.assertEqual(len(events), 2 * len(paths))
 
     def test_imports_start_and_end(self):

@@ -416,6 +416,26 @@ class Operators(TorchCase):
         names = Counter(record.name for record in session.events("OpBegin"))
         self.assertEqual(names["aten::linear"], 10)
 
+    def test_torch_profiler_knows_modules_by_their_frames(self):
+        self.same("""
+            from torch.profiler import profile
+            import collections, json
+            net = Net()
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            def step():
+                net(torch.ones(1, 8)).sum().backward()
+                opt.step()
+                opt.zero_grad()
+            for _ in range(200):
+                step()
+            with profile(with_stack=True) as p:
+                step()
+            p.export_chrome_trace("trace.json")
+            names = [e.get("name", "") for e in json.load(open("trace.json"))["traceEvents"]]
+            modules = collections.Counter(n for n in names if n.startswith("nn.Module: "))
+            print(sorted(modules.items()))
+        """)
+
     def test_costs_are_measured(self):
         session = self.same("Net()(torch.ones(1, 8)); print('done')")
         costs = {r.key: float(r.value) for r in session.events("Property")

@@ -112,7 +112,8 @@ def module_call(forward, names, evaluation_begins=never, watching=_NOTHING, look
 
     names.call_codes = __call__.__code__, _code_of_method(forward)
     if names.call_codes[1] is not None:
-        _native.module_calls_by(__call__, forward, names.known, watching, looking, is_grad_enabled)
+        _native.module_calls_by(
+            __call__, forward, names.known, watching, looking, is_grad_enabled, sys.getprofile)
     return __call__
 
 

@@ -190,8 +190,9 @@ void SetHooks(bool on) {
 }  // namespace
 
 void BeforeHookIsSet(const char* event) {
-  if (t_setting || !t_watched) return;
   const bool profile = std::strcmp(event, "sys.setprofile") == 0;
+  if (profile) NoteProfileChange();
+  if (t_setting || !t_watched) return;
   if (profile ? !g_options.calls : g_lines_of == nullptr) return;
   t_watched = false;
   if (!profile) TraceLinesOfThread();

@@ -40,6 +40,9 @@ const void* MethodOf(const PyObject* callable);
 // native_calls.cpp
 // The audit event sys.setprofile or sys.settrace: somebody takes the thread's hook.
 void BeforeHookIsSet(const char* event);
+// native_modules.cpp
+// The audit event sys.setprofile: from then on a thread may have another profile function.
+void NoteProfileChange();
 // native_stacks.cpp
 // (code id, line, file, name, ...): of the caller's callers, innermost first.
 NativeFunction RecordStacks, PublishStacks, StopStacks, VariablesOf;

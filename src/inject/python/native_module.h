@@ -14,11 +14,11 @@
 //       (path, class, ...). None: it goes on; True, False: it is the outermost one of its thread,
 //       which is recorded or passes through; 0: `names` has it not, and module_named() must be
 //       called. Each is followed by module_leave()
-//   module_calls_by(wrapper, forward, names, watching, looking, is_grad_enabled) -> whether calls
-//   of
-//       the wrapper, a function that does the same, are recorded without its bytecode from now on,
-//       but for those that are rare: of modules without a name, all while the list `watching` holds
-//       something, outermost ones while `looking` does, or of a module that does not learn.
+//   module_calls_by(wrapper, forward, names, watching, looking, is_grad_enabled, getprofile) ->
+//       whether calls of the wrapper, a function that does the same, are recorded without its
+//       bytecode from now on, but for those that are rare: of modules without a name, all while the
+//       list `watching` holds something or PyTorch's own profiler looks at Python's calls,
+//       outermost ones while `looking` holds something, or of a module that does not learn.
 //       Of the wrapper that this was called for last
 //   module_named(path, class) -> None or True, as above
 //   phase_begin(number, name), phase_end(); imported_file(module): within the phase that imports it

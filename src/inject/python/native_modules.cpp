@@ -4,6 +4,9 @@
 // looked up here.
 #include <dlfcn.h>
 
+#include <atomic>
+#include <string_view>
+
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/step_board.h"
 #include "inject/collect/step_detail.h"
@@ -14,9 +17,13 @@
 namespace batchlight::inject {
 namespace {
 
-// Calls of the thread that are open, recorded or not, and which of the outermost ones pass through:
-// bit 0 is the innermost. Beyond kDeep, those pass through that do so when they end.
+// Calls of the thread that are open, recorded or not.
 __thread uint32_t t_depth;
+// Twice how often a thread's profile function was about to change when this thread last looked, and
+// one more if it has PyTorch's. Here, where it leaves no gap.
+__thread uint32_t t_profile_known;
+// Which of the outermost of the open calls pass through: bit 0 is the innermost. Beyond kDeep,
+// those pass through that do so when they end.
 __thread uint64_t t_passing;
 constexpr uint32_t kDeep = 64;  // a model has fewer in each other
 
@@ -153,11 +160,41 @@ struct Wrapper {
   PyObject* watching;         // lists that are empty once no call is looked at, or
   PyObject* looking;          // no outermost one
   PyObject* is_grad_enabled;  // PyTorch's
+  PyObject* getprofile;       // of sys
   PyObject* training;         // the name of a module's attribute
   PyObject* yes;              // True
   VectorCall bytecode, call_forward;
 };
 Wrapper g_wrapper;
+
+std::atomic<uint32_t> g_profile_changes;  // see t_profile_known
+
+// PyTorch's own profiler (with_stack) knows modules by the frames of nn.Module.__call__. Other
+// profile functions see, as alone, no frame of ours.
+__attribute__((noinline, cold)) bool HasTracerOfTorch() {
+  PyObject* const object = g_py.PyObject_CallFunctionObjArgs(g_wrapper.getprofile, nullptr);
+  PyObject* const type = object != nullptr ? g_py.PyObject_Type(object) : nullptr;
+  PyObject* const name = type != nullptr ? g_py.PyObject_GetAttrString(type, "__name__") : nullptr;
+  bool found = false;
+  if (name != nullptr) {
+    const PyText text(name);
+    found = std::string_view(text.data(), text.size()) == "TraceContext";
+  }
+  for (PyObject* const held : {name, type, object}) {
+    if (held != nullptr) g_py.Py_DecRef(held);
+  }
+  g_py.PyErr_Clear();
+  return found;
+}
+
+bool IsTraced() {
+  const uint32_t changes = g_profile_changes.load(std::memory_order_relaxed);
+  if (__builtin_expect((t_profile_known & ~1u) != changes, 0)) {
+    t_profile_known = changes;  // first: what asks may call modules
+    t_profile_known = changes | (HasTracerOfTorch() ? 1 : 0);
+  }
+  return (t_profile_known & 1) != 0;
+}
 
 bool IsEmpty(PyObject* list) { return g_py.PyList_Size(list) == 0; }
 
@@ -204,7 +241,7 @@ PyObject* CallModule(PyObject* function, PyObject* const* arguments, size_t coun
   const auto by_bytecode = [&] { return g_wrapper.bytecode(function, arguments, count, names); };
   if (function != g_wrapper.function || (count & ~kRoomInFront) == 0) return by_bytecode();
   FollowCollecting();
-  if (!IsEmpty(g_wrapper.watching)) return by_bytecode();
+  if (IsTraced() || !IsEmpty(g_wrapper.watching)) return by_bytecode();
   if (t_depth == 0 && !IsPlainOutermost(arguments[0])) return by_bytecode();
   if (Passes()) return CallForward(arguments, count, names);
   if (!WriteBeginOf(arguments[0])) return by_bytecode();
@@ -215,13 +252,15 @@ PyObject* CallModule(PyObject* function, PyObject* const* arguments, size_t coun
 
 }  // namespace
 
+void NoteProfileChange() { g_profile_changes.fetch_add(2, std::memory_order_relaxed); }
+
 PyObject* ModuleEnterBy(PyObject*, PyObject* const* arguments, PySsize count) {
   return g_py.PyCFunction_NewEx(&g_enter, Argument(arguments, count, 0), nullptr);
 }
 
-// (wrapper, forward, names, watching, looking, is_grad_enabled): True if done.
+// (wrapper, forward, names, watching, looking, is_grad_enabled, getprofile): True if done.
 PyObject* ModuleCallsBy(PyObject*, PyObject* const* arguments, PySsize count) {
-  constexpr PySsize kObjects = 6;
+  constexpr PySsize kObjects = 7;
   if (count != kObjects) return g_py.PyBool_FromLong(0);
   Wrapper wrapper = {
       .function = arguments[0],
@@ -230,6 +269,7 @@ PyObject* ModuleCallsBy(PyObject*, PyObject* const* arguments, PySsize count) {
       .watching = arguments[3],
       .looking = arguments[4],
       .is_grad_enabled = arguments[5],
+      .getprofile = arguments[6],
       .training = g_py.PyUnicode_FromString("training"),
       .yes = g_py.PyBool_FromLong(1),
       .bytecode = CallsOf(arguments[0]),
