@@ -5,6 +5,7 @@ more, also after it was saved. A larger one is served by `batchlight view` for a
 process lives and somebody looks at it.
 """
 import atexit
+import errno
 import html
 import json
 import os
@@ -22,6 +23,7 @@ _IDLE = "30m"
 _PLACES = ("--step", "--at", "--find")
 _ASK_S = 10
 _held = []  # sockets
+_TRIES = 64  # of ports
 _GONE = "This view was of another session of the notebook: run the cell again."
 _FRESH_S = 300  # as a ticket
 # The output is stored, and may be opened when anybody has the port of its server. So nothing there is asked before
@@ -178,12 +180,31 @@ def _kernel():
 
 def _held_port():
     """A port of this user's for as long as this process lives, also when its server has ended: what is stored leads
-    there. The socket that holds it."""
-    held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    held.bind(("127.0.0.1", 0))
-    _held.append(held)
-    return held.getsockname()[1]
+    there. Sockets hold it at both loopback addresses: Jupyter's proxy asks "localhost", which may be ::1 first."""
+    for _ in range(_TRIES):
+        held = [_bound(socket.AF_INET, "127.0.0.1", 0)]
+        port = held[0].getsockname()[1]
+        try:
+            held.append(_bound(socket.AF_INET6, "::1", port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                held[0].close()
+                continue  # else there is no IPv6
+        _held.extend(held)
+        return port
+    raise NotShown("no port is free at 127.0.0.1 and at ::1")
+
+
+def _bound(family, address, port):
+    """A socket that listens to nobody. Errors: OSError."""
+    held = socket.socket(family)
+    try:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind((address, port))
+    except OSError:
+        held.close()
+        raise
+    return held
 
 
 def _has_proxy():

@@ -1,4 +1,5 @@
 """show() in a notebook, with a shell script for the program."""
+import errno
 import json
 import os
 import re
@@ -101,6 +102,31 @@ class Show(unittest.TestCase):
                 other.bind(("127.0.0.1", port))
         with self.assertRaises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
+
+    def test_its_port_is_nobody_elses_at_the_other_loopback_address(self):
+        def binds(port):
+            with socket.socket(socket.AF_INET6) as other:
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    other.bind(("::1", port))
+                except OSError:
+                    return False
+                return True
+
+        if not binds(0):
+            self.skipTest("this machine has no IPv6")
+        asked, bound = [], _show._bound
+
+        def taken_once(family, address, port):
+            asked.append(address)
+            if len(asked) == 2:
+                raise OSError(errno.EADDRINUSE, "taken")
+            return bound(family, address, port)
+
+        with mock.patch.object(_show, "_bound", taken_once):
+            port = _show._held_port()
+        self.assertEqual(asked, ["127.0.0.1", "::1"] * 2)
+        self.assertFalse(binds(port))
 
     def test_goes_through_the_proxy_of_jupyter(self):
         with mock.patch.object(_show, "_has_proxy", lambda: True), \

@@ -20,6 +20,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -295,10 +296,13 @@ struct HttpServer::State {
   using Unix = asio::local::stream_protocol;
   std::optional<Unix::acceptor> local;
   using OnePort = Tcp::acceptor::reuse_address;  // of a server that has ended
+  // With it others, too, could take a port that nobody listens on.
+  static constexpr bool kHoldsByOption = false;
   // A browser that is started lives on, and the port would be taken as long.
   static void KeepFromChildren(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
 #else  // Windows, where that would let anybody listen on the port beside this one
   using OnePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_EXCLUSIVEADDRUSE>;
+  static constexpr bool kHoldsByOption = true;
   static void KeepFromChildren(SOCKET) {}  // which inherit what they are given
 #endif
 
@@ -310,6 +314,10 @@ struct HttpServer::State {
   std::function<void()> abandon;
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
+  // Holds the port at ::1, and listens to nobody: who says "localhost" (a proxy of Jupyter's, a
+  // tunnel) may ask there first, where any user of the machine could listen, and goes on to
+  // 127.0.0.1 where nobody does.
+  std::optional<Tcp::acceptor> other_loopback;
   struct OwnSocket {
     std::string path;  // empty: none
     uint64_t device = 0;
@@ -317,18 +325,41 @@ struct HttpServer::State {
   };
   OwnSocket own_socket;
 
-  Status ListenTcp(uint16_t port, [[maybe_unused]] bool shares_port) {
+  static error_code Bind(Tcp::acceptor& acceptor, const Tcp::endpoint& endpoint,
+                         [[maybe_unused]] bool shares_port) {
+    const bool listens = endpoint.protocol() == Tcp::v4();
     error_code error;
-    const Tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
-    tcp.emplace(io);
-    tcp->open(endpoint.protocol(), error);
-    if (!error) KeepFromChildren(tcp->native_handle());
-    if (!error) tcp->set_option(OnePort(true), error);
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) KeepFromChildren(acceptor.native_handle());
+    if (!error && (listens || kHoldsByOption)) acceptor.set_option(OnePort(true), error);
+    if (!error && !listens) acceptor.set_option(asio::ip::v6_only(true), error);
 #ifndef _WIN32
     using SharedPort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
-    if (!error && shares_port) tcp->set_option(SharedPort(true), error);
+    if (!error && shares_port) acceptor.set_option(SharedPort(true), error);
 #endif
-    if (!error) tcp->bind(endpoint, error);
+    if (!error) acceptor.bind(endpoint, error);
+    return error;
+  }
+
+  // Both loopback addresses of one port. Without IPv6 there is one.
+  error_code BindBoth(uint16_t port, bool shares_port) {
+    tcp.emplace(io);
+    other_loopback.emplace(io);
+    error_code error = Bind(*tcp, {asio::ip::address_v4::loopback(), port}, shares_port);
+    if (error) return error;
+    const Tcp::endpoint bound = tcp->local_endpoint(error);
+    if (error) return error;
+    error = Bind(*other_loopback, {asio::ip::address_v6::loopback(), bound.port()}, shares_port);
+    const bool is_taken = error == asio::error::address_in_use ||
+                          error == asio::error::access_denied;  // as Windows says it
+    return is_taken ? error : error_code();
+  }
+
+  Status ListenTcp(uint16_t port, bool shares_port) {
+    constexpr int kMostTries = 64;
+    error_code error = BindBoth(port, shares_port);
+    for (int tries = 1; error && port == 0 && tries < kMostTries; ++tries)
+      error = BindBoth(port, shares_port);
     if (!error) tcp->listen(asio::socket_base::max_listen_connections, error);
     if (!error) return {};
     return UsageError("cannot listen on port " + std::to_string(port) + ": " + error.message() +

@@ -246,5 +246,32 @@ TEST(HttpServer, SaysWhenThePortIsTaken) {
   EXPECT_NE(other.status().message().find("port"), std::string::npos);
 }
 
+// Who is asked first by those who say "localhost". 0: any port; -1: it is taken.
+int BindIpv6Loopback(uint16_t port) {
+  const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  address.sin6_addr = in6addr_loopback;
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+TEST(HttpServer, HoldsItsPortAtBothLoopbackAddresses) {
+  const int any = BindIpv6Loopback(0);
+  if (any < 0) GTEST_SKIP() << "this machine has no IPv6";
+  auto server = HttpServer::Listen({});
+  ASSERT_TRUE(server.ok());
+  EXPECT_EQ(BindIpv6Loopback(server.value().port()), -1);
+  sockaddr_in6 taken{};
+  socklen_t bytes = sizeof(taken);
+  ASSERT_EQ(getsockname(any, reinterpret_cast<sockaddr*>(&taken), &bytes), 0);
+  EXPECT_FALSE(HttpServer::Listen({.port = ntohs(taken.sin6_port)}).ok());
+  close(any);
+}
+
 }  // namespace
 }  // namespace batchlight::serve

@@ -55,36 +55,47 @@ std::string MetricsAnswer(const std::string& head, const std::string& metrics) {
 }
 
 Result<MetricsServer> MetricsServer::Listen(uint16_t port) {
-  const auto failed = [&] {
-    return OutputError("no metrics on port " + std::to_string(port) + ": " + std::strerror(errno));
-  };
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return failed();
-  MetricsServer server(fd, port);
+  constexpr int kMostTries = 64;
+  for (int tries = 1;; ++tries) {
+    MetricsServer server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (server.fd_ >= 0 && server.Take(port)) return server;
+    if (port != 0 || errno != EADDRINUSE || tries == kMostTries) break;
+  }
+  return OutputError("no metrics on port " + std::to_string(port) + ": " + std::strerror(errno));
+}
+
+bool MetricsServer::Take(uint16_t port) {
   const int yes = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t bytes = sizeof address;
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(fd, any, bytes) != 0 || listen(fd, SOMAXCONN) != 0 ||
-      getsockname(fd, any, &bytes) != 0) {
-    return failed();
-  }
-  server.port_ = ntohs(address.sin_port);
-  return server;
+  if (bind(fd_, any, bytes) != 0 || getsockname(fd_, any, &bytes) != 0) return false;
+  port_ = ntohs(address.sin_port);
+  sockaddr_in6 other{};
+  other.sin6_family = AF_INET6;
+  other.sin6_port = address.sin_port;
+  other.sin6_addr = in6addr_loopback;
+  held_fd_ = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);  // -1: there is no IPv6
+  const bool held = bind(held_fd_, reinterpret_cast<sockaddr*>(&other), sizeof other) == 0;
+  return (held || errno != EADDRINUSE) && listen(fd_, SOMAXCONN) == 0;
 }
 
 MetricsServer::MetricsServer(MetricsServer&& other) noexcept
     : clients_(std::exchange(other.clients_, {})),
       fd_(std::exchange(other.fd_, -1)),
+      held_fd_(std::exchange(other.held_fd_, -1)),
       port_(other.port_) {}
 
 MetricsServer::~MetricsServer() {
+  const int error = errno;
   for (const Client& client : clients_) close(client.fd);
   if (fd_ >= 0) close(fd_);
+  if (held_fd_ >= 0) close(held_fd_);
+  errno = error;
 }
 
 bool MetricsServer::ServeUntil(int64_t monotonic_ns, int end_fd, const std::string& metrics) {

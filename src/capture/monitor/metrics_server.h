@@ -13,7 +13,8 @@ namespace batchlight::capture {
 
 class MetricsServer {
  public:
-  // On 127.0.0.1 alone; port 0: any that is free. Errors (kOutput): the port is taken.
+  // On 127.0.0.1 alone, and nobody else on ::1; port 0: any that is free. Errors (kOutput): the
+  // port is taken.
   static Result<MetricsServer> Listen(uint16_t port);
   MetricsServer(MetricsServer&& other) noexcept;
   MetricsServer& operator=(MetricsServer&& other) = delete;
@@ -31,7 +32,9 @@ class MetricsServer {
     std::string answer = {};  // what is left to send, once the head is whole
   };
 
-  MetricsServer(int fd, uint16_t port) : fd_(fd), port_(port) {}
+  explicit MetricsServer(int fd) : fd_(fd) {}
+  // False with errno: the port is another's.
+  bool Take(uint16_t port);
   void Accept();
   void DropLate();
   // False: the client is done with.
@@ -39,6 +42,8 @@ class MetricsServer {
 
   std::vector<Client> clients_;  // the oldest first
   int fd_ = -1;
+  // Of the port at ::1, which "localhost" may mean first, where any user could listen.
+  int held_fd_ = -1;
   uint16_t port_ = 0;
 };
 

@@ -44,6 +44,24 @@ int Connect(const MetricsServer& server, std::string_view text) {
   return fd;
 }
 
+// Who scrapes "localhost" may ask there first.
+TEST(MetricsServerTest, HoldsItsPortAtBothLoopbackAddresses) {
+  const auto server = MetricsServer::Listen(0);
+  ASSERT_TRUE(server.ok());
+  const auto binds = [](uint16_t port) {
+    const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(port);
+    address.sin6_addr = in6addr_loopback;
+    const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (fd >= 0) close(fd);
+    return bound;
+  };
+  if (!binds(0)) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_FALSE(binds(server->port()));
+}
+
 // None of those who send half a request, nothing, or too much holds up the one that asks.
 TEST(MetricsServerTest, WhoIsSlowHoldsUpNobody) {
   auto server = MetricsServer::Listen(0);
