@@ -81,7 +81,7 @@ JobPart MakePart(size_t rank, size_t ranks, size_t steps, RankCalls calls) {
   }
   RankOwnTimes own;
   for (size_t name = 0; name < kOwnTimes; ++name) {
-    OwnTimes times{.name = "aten::operator_" + std::to_string(name), .calls = steps * 12};
+    OwnTimesOfName times{.name = "aten::operator_" + std::to_string(name), .calls = steps * 12};
     times.median_us = static_cast<uint32_t>(5000 - 300 * name);
     for (size_t step = name; step < steps; step += 10) {  // a tenth takes longer
       times.rows.push_back(static_cast<uint32_t>(step));

@@ -99,7 +99,7 @@ SUB_LAYERS = {
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'recipes': ('stats', 'cuda', 'numbers', 'result'),
         'whatif': ('numbers',),
-        'partial': ('run', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers', 'result'),
+        'partial': ('run', 'whatif', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers', 'result'),
         'testing': ('overview', 'advice', 'ranks', 'partial'),
     },
     'ingest': {

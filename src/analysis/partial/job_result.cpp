@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
+#include "analysis/partial/job_what_if.h"
 #include "analysis/ranks/call_replay.h"
 #include "analysis/ranks/clock_alignment.h"
 #include "analysis/ranks/late/common_steps.h"
@@ -58,6 +59,7 @@ class Comparer {
     FillRanks();
     FillSteps();
     FindJobStraggler();
+    AskWhatIf();
     KeepDetails();
     return std::move(result_);
   }
@@ -411,6 +413,25 @@ class Comparer {
     const auto late_steps = double(std::max<size_t>(slow.late_steps.size(), 1));
     return FindLateCauses(ranks, common_.rows, slow.rank, slow.late_steps,
                           slow.waited_ns * steps / late_steps);
+  }
+
+  void AskWhatIf() {
+    if (!result_.knows_waits()) return;
+    std::vector<RankOwnSteps> ranks;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      RankOwnSteps& own = ranks.emplace_back(
+          OwnStepsOf(*members_[i].partial, common_.rows[i], late_.ranks[i].lost_ns));
+      own.rank = members_[i].rank;
+      own.replica = PlaceOn("dp", own.rank, static_cast<int32_t>(i));
+      own.stage = PlaceOn("pp", own.rank, 0);
+    }
+    result_.what_if = AskJobWhatIf(ranks);
+  }
+
+  int32_t PlaceOn(std::string_view axis, int32_t rank, int32_t otherwise) const {
+    const auto known = result_.grid ? result_.grid->AxisOf(axis) : std::nullopt;
+    return known && rank >= 0 ? static_cast<int32_t>(result_.grid->PlaceOn(*known, rank))
+                              : otherwise;
   }
 
   LateVerdict Judge(const SlowRank& slow) const {

@@ -16,6 +16,7 @@
 #include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/job_clock.h"
 #include "analysis/ranks/late/lateness.h"
+#include "analysis/whatif/what_if.h"
 #include "base/status.h"
 
 namespace batchlight {
@@ -100,6 +101,7 @@ struct JobResult {
   bool knows_calls() const { return waits_by == WaitsBy::kCollectives; }  // who came last to which
   std::optional<JobStraggler> straggler;
   std::optional<SeldomLate> seldom_late;  // where there is no straggler
+  std::optional<WhatIf> what_if;          // not known where waits are not
   std::optional<RankGrid> grid;           // given or found
   bool grid_found = false;                // from communicators
   std::vector<AxisTotal> axes;            // by falling exposed time; empty: no collective is known

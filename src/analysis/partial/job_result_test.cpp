@@ -147,7 +147,7 @@ TEST(JobResult, WithoutCommunicationNobodyIsKnownToWait) {
 TEST(JobResult, TheSlowOperatorIsNamed) {
   std::vector<JobPart> parts = SlowLoader();
   for (JobPart& part : parts) {
-    OwnTimes stack{.name = "aten::stack", .calls = 40, .median_us = 4000};
+    OwnTimesOfName stack{.name = "aten::stack", .calls = 40, .median_us = 4000};
     if (part.ranks[0].rank == 1) {
       stack.rows = {0, 5, 10, 15, 20, 25, 30, 35};
       stack.us.assign(8, 33'000);
@@ -350,7 +350,8 @@ TEST(PartialBytes, OfALongRunAreSmall) {
   }
   RankOwnTimes own;
   for (int name = 0; name < 16; ++name) {
-    OwnTimes times{.name = "aten::name_of_an_operator_" + std::to_string(name), .calls = 4000};
+    OwnTimesOfName times{.name = "aten::name_of_an_operator_" + std::to_string(name),
+                         .calls = 4000};
     for (uint32_t step = 0; step < 250; ++step) {  // as many as there are at most
       times.rows.push_back(step * 4);
       times.us.push_back(5000 + step * 7919 % 9973);

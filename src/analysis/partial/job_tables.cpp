@@ -147,8 +147,8 @@ std::vector<OwnTimesRow> OwnTimesRows(const JobResult& job) {
   std::vector<OwnTimesRow> rows;
   for (size_t rank = 0; rank < job.details.size(); ++rank) {
     RankOwnTimes own = UnpackOwnTimes(job.details[rank].partial->own_times);
-    const auto add = [&](const char* kind, std::vector<OwnTimes>& all) {
-      for (OwnTimes& times : all) {
+    const auto add = [&](const char* kind, std::vector<OwnTimesOfName>& all) {
+      for (OwnTimesOfName& times : all) {
         rows.push_back(
             {rank, kind, std::move(times.name), times.calls, int64_t{times.median_us} * 1000});
       }

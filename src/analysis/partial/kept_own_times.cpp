@@ -5,9 +5,9 @@
 namespace batchlight {
 namespace {
 
-void Write(const std::vector<OwnTimes>& all, PackedWriter& out) {
+void Write(const std::vector<OwnTimesOfName>& all, PackedWriter& out) {
   out.Number(all.size());
-  for (const OwnTimes& times : all) {
+  for (const OwnTimesOfName& times : all) {
     out.Text(times.name);
     out.Number(times.calls);
     out.Number(times.median_us);
@@ -16,9 +16,9 @@ void Write(const std::vector<OwnTimes>& all, PackedWriter& out) {
   }
 }
 
-void Read(PackedReader& in, std::vector<OwnTimes>& all) {
+void Read(PackedReader& in, std::vector<OwnTimesOfName>& all) {
   for (size_t left = in.Count(); left > 0 && in.ok(); --left) {
-    OwnTimes& times = all.emplace_back();
+    OwnTimesOfName& times = all.emplace_back();
     times.name = in.Text();
     times.calls = in.Number();
     times.median_us = in.As<uint32_t>();

@@ -24,6 +24,7 @@
 #include "report/page/job_page.h"
 #include "report/terminal/desync_text.h"
 #include "report/terminal/ranks_text.h"
+#include "report/terminal/what_if_text.h"
 #include "report/text/rank_sentences.h"
 
 namespace batchlight::cli {

@@ -10,6 +10,7 @@
 #include "report/terminal/ranks_links.h"
 #include "report/terminal/ranks_maps.h"
 #include "report/terminal/summary_sections.h"
+#include "report/terminal/what_if_text.h"
 #include "report/text/number_text.h"
 #include "report/text/rank_sentences.h"
 #include "report/text/utf8.h"
@@ -186,15 +187,6 @@ void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {
   table.Print("operation, message");
 }
 
-void WriteParts(SummaryText& out, std::string_view title, const std::vector<SlowPart>& parts,
-                size_t rows) {
-  SummaryTable table(out, {{.header = "", .right = false}, {.header = "step, of the ideal"}});
-  for (size_t i = 0; i < std::min(rows, parts.size()); ++i) {
-    table.Row({{parts[i].name}, {SignificantText(parts[i].slowdown)}});
-  }
-  table.Print(title);
-}
-
 const char* WaitsByText(WaitsBy by) {
   switch (by) {
     case WaitsBy::kPhases:
@@ -286,14 +278,6 @@ ordered_json StragglerJson(const JobResult& job) {
   return json;
 }
 
-ordered_json PartsJson(const std::vector<SlowPart>& parts) {
-  ordered_json json = ordered_json::array();
-  for (const SlowPart& part : parts) {
-    json.push_back({{"name", part.name}, {"slowdown", part.slowdown}});
-  }
-  return json;
-}
-
 ordered_json PipelineJson(const JobResult& job) {
   if (!job.pipeline) return nullptr;
   const Pipeline& pipeline = *job.pipeline;
@@ -353,46 +337,12 @@ std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t
   WriteWaitedFor(out, job);
   WriteRankTable(out, job, rows);
   WriteRankMaps(out, job);
+  WriteWhatIf(out, job, rows);
   WriteAxes(out, job);
   WritePipeline(out, job);
   WriteExchanges(out, job);
   WriteSlowLinks(out, job, rows);
   WriteCollectives(out, job, rows);
-  return out.text();
-}
-
-std::string WhatIfAsText(const WhatIf& found, const TerminalStyle& style, size_t rows) {
-  SummaryText out(style);
-  const auto seconds = [](double s) { return TimeText(s * 1e9); };
-  out.Put("batchlight", Tone::kTitle).Put("  ");
-  out.Put("a step takes " + seconds(found.step_s), Tone::kStrong);
-  out.Put(" · " + seconds(found.ideal_s) + " if no worker were slow · " +
-          SignificantText(found.slowdown()) + " times as long");
-  out.EndLine();
-  out.Title("What if");
-  const SlowWorker& worst = found.workers.front();
-  out.Put("  ").Wrapped(
-      "With the slowest " + CountText(found.healed) + " of " + CountText(found.workers.size()) +
-          " workers as fast as the rest (first rank " + std::to_string(worst.rank) + ": replica " +
-          std::to_string(worst.replica) + ", stage " + std::to_string(worst.stage) +
-          ") a step would take " + seconds(found.without_workers_s) + ": " +
-          PercentText(found.share_of_workers()) + " of what is lost (M_W).",
-      2);
-  out.Put("  ").Wrapped("With the last stage as fast as the rest " +
-                            seconds(found.without_stage_s) + ": " +
-                            PercentText(found.share_of_stage()) + " of it (M_S).",
-                        2);
-  out.Title("What makes the ideal step longer");
-  std::vector<SlowPart> workers;
-  for (const SlowWorker& worker : found.workers) {
-    workers.push_back({"rank " + std::to_string(worker.rank) + " (replica " +
-                           std::to_string(worker.replica) + ", stage " +
-                           std::to_string(worker.stage) + ")",
-                       worker.slowdown});
-  }
-  WriteParts(out, "worker, as it is", workers, rows);
-  WriteParts(out, "stage, as it is", found.stages, found.stages.size());
-  WriteParts(out, "operations, as they are", found.works, rows);
   return out.text();
 }
 
@@ -406,6 +356,7 @@ std::string RanksAsJson(const JobResult& job) {
                        {"waits_by", WaitsByText(job.waits_by)},
                        {"straggler", StragglerJson(job)},
                        {"seldom_late", SeldomLateJson(job)},
+                       {"what_if", job.what_if ? WhatIfJson(*job.what_if) : ordered_json(nullptr)},
                        {"ranks", ordered_json::array()},
                        {"collectives", ordered_json::array()}};
   for (const std::string& note : job.notes) json["notes"].push_back(CleanText(note));
@@ -447,27 +398,6 @@ std::string RanksAsJson(const JobResult& job) {
                                    {"transfer_ns", IfKnown(total.timed, total.transfer_ns)},
                                    {"waited_ns", IfKnown(total.knows_waits, total.waited_ns)},
                                    {"bus_gbps", IfKnown(total.timed, BusOf(total))}});
-  }
-  return json.dump(2) + "\n";
-}
-
-std::string WhatIfAsJson(const WhatIf& found) {
-  ordered_json json = {{"step_s", found.step_s},
-                       {"ideal_s", found.ideal_s},
-                       {"slowdown", found.slowdown()},
-                       {"healed_workers", found.healed},
-                       {"without_workers_s", found.without_workers_s},
-                       {"share_of_workers", found.share_of_workers()},
-                       {"without_last_stage_s", found.without_stage_s},
-                       {"share_of_last_stage", found.share_of_stage()},
-                       {"workers", ordered_json::array()},
-                       {"stages", PartsJson(found.stages)},
-                       {"operations", PartsJson(found.works)}};
-  for (const SlowWorker& worker : found.workers) {
-    json["workers"].push_back({{"rank", worker.rank},
-                               {"dp_rank", worker.replica},
-                               {"stage", worker.stage},
-                               {"slowdown", worker.slowdown}});
   }
   return json.dump(2) + "\n";
 }

@@ -130,6 +130,32 @@ TEST(RanksText, SaysWhichLinksAreSlow) {
   EXPECT_EQ(json["others_bus_gbps"], 4);
 }
 
+TEST(RanksText, SaysWhatAStepWouldBeIfNoRankWereSlow) {
+  JobResult job = SmallJob();
+  EXPECT_TRUE(nlohmann::json::parse(RanksAsJson(job))["what_if"].is_null());
+  job.what_if = {.step_s = 0.104,
+                 .ideal_s = 0.100,
+                 .without_workers_s = 0.101,
+                 .without_stage_s = 0.104,
+                 .workers = {{2, 1, 0, 1.03}, {0, 0, 0, 1}},
+                 .healed = 1,
+                 .stages = {{"stage 0", 1.03}},
+                 .works = {{"data loading", 1.03}}};
+  const std::string text = RanksAsText(job, {.width = 500, .unicode = false}, 10);
+  EXPECT_TRUE(
+      Has(text,
+          "A step takes 104 ms, and 100 ms if each rank took for itself what all take in "
+          "the mean (S 1.04). With the slowest 1 of 2 ranks as fast as the mean (first Rank "
+          "2 (node1)) it would take 101 ms: 75.0 % of what is lost (M_W)."))
+      << text;
+  EXPECT_TRUE(Has(text, "rank 2 (dp 1, tp 0)")) << text;
+  EXPECT_FALSE(Has(text, "M_S")) << "there is one stage";
+  EXPECT_EQ(nlohmann::json::parse(RanksAsJson(job))["what_if"]["operations"][0]["name"],
+            "data loading");
+  job.what_if->step_s = 0.1005;
+  EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "What if"));
+}
+
 TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
   JobResult job = SmallJob();
   job.straggler.reset();

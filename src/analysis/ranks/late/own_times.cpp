@@ -37,11 +37,11 @@ class CallSums {
         threads_(threads),
         process_(process) {}
 
-  std::vector<OwnTimes> Take() {
+  std::vector<OwnTimesOfName> Take() {
     AddTotals();
     ChooseNames();
     AddSteps();
-    std::vector<OwnTimes> times;
+    std::vector<OwnTimesOfName> times;
     for (const Sum& sum : chosen_) times.push_back(TimesOf(sum));
     return times;
   }
@@ -110,12 +110,12 @@ class CallSums {
     });
   }
 
-  OwnTimes TimesOf(const Sum& sum) const {
+  OwnTimesOfName TimesOf(const Sum& sum) const {
     const auto us_of = [&](uint32_t row) {
       return static_cast<uint32_t>(
           std::clamp<int64_t>((sum.per_step_ns[row] + 500) / 1000, 0, UINT32_MAX));
     };
-    OwnTimes times{.name = std::string(store_.Text(sum.name)), .calls = sum.calls};
+    OwnTimesOfName times{.name = std::string(store_.Text(sum.name)), .calls = sum.calls};
     std::vector<uint32_t> all;
     for (const uint32_t row : process_.steady) all.push_back(us_of(row));
     if (all.empty()) return times;
@@ -159,7 +159,7 @@ std::vector<ThreadId> ThreadsOf(const ProcessSteps& process, const std::vector<T
 }
 
 // Median over the late steps.
-double LateNs(const OwnTimes& times, std::span<const uint32_t> rows,
+double LateNs(const OwnTimesOfName& times, std::span<const uint32_t> rows,
               std::span<const uint32_t> late) {
   if (times.rows.empty()) return double(times.median_us) * 1000;
   std::vector<uint32_t> us;
@@ -170,9 +170,9 @@ double LateNs(const OwnTimes& times, std::span<const uint32_t> rows,
 }
 
 // Of what a rank keeps of a name; of one that is not among those with most time at most the least.
-double LateNsOf(std::span<const OwnTimes> all, const std::string& name,
+double LateNsOf(std::span<const OwnTimesOfName> all, const std::string& name,
                 std::span<const uint32_t> rows, std::span<const uint32_t> late) {
-  for (const OwnTimes& times : all) {
+  for (const OwnTimesOfName& times : all) {
     if (times.name == name) return LateNs(times, rows, late);
   }
   return all.size() < kMostNames ? 0 : double(all.back().median_us) * 1000;
@@ -180,7 +180,7 @@ double LateNsOf(std::span<const OwnTimes> all, const std::string& name,
 
 }  // namespace
 
-uint32_t OwnTimes::UsOf(uint32_t row) const {
+uint32_t OwnTimesOfName::UsOf(uint32_t row) const {
   const auto found = std::lower_bound(rows.begin(), rows.end(), row);
   return found != rows.end() && *found == row ? us[static_cast<size_t>(found - rows.begin())]
                                               : median_us;
@@ -202,10 +202,10 @@ std::vector<RankOwnTimes> MeasureOwnTimes(const Store& store, const StepSet& ste
   return ranks;
 }
 
-LongerCalls::LongerCalls(std::span<const OwnTimes> own, std::span<const uint32_t> rows,
+LongerCalls::LongerCalls(std::span<const OwnTimesOfName> own, std::span<const uint32_t> rows,
                          std::span<const uint32_t> late, double waited_ns)
     : late_(late), waited_ns_(waited_ns) {
-  for (const OwnTimes& times : own) {
+  for (const OwnTimesOfName& times : own) {
     LongerCall call{.name = times.name, .ns = LateNs(times, rows, late)};
     if (IsLonger(call)) calls_.push_back(std::move(call));
   }
@@ -215,7 +215,7 @@ bool LongerCalls::IsLonger(const LongerCall& call) const {
   return call.ns > call.others_ns && call.ns - call.others_ns >= kOfWaiting * waited_ns_;
 }
 
-void LongerCalls::AddOther(std::span<const OwnTimes> other, std::span<const uint32_t> rows) {
+void LongerCalls::AddOther(std::span<const OwnTimesOfName> other, std::span<const uint32_t> rows) {
   if (other.empty()) return;
   any_other_ = true;
   std::erase_if(calls_, [&](LongerCall& call) {

@@ -15,7 +15,7 @@ namespace batchlight {
 
 // Calls of one name, without those that they make, on the thread that runs the steps and those
 // that run backward or launch kernels.
-struct OwnTimes {
+struct OwnTimesOfName {
   std::string name;            // "aten::mm"; of a module its path
   uint64_t calls = 0;          // in steps that count
   uint32_t median_us = 0;      // of these steps
@@ -27,8 +27,8 @@ struct OwnTimes {
 
 // Those with most time in steps that count, by falling time; both empty: not known.
 struct RankOwnTimes {
-  std::vector<OwnTimes> operators;
-  std::vector<OwnTimes> modules;
+  std::vector<OwnTimesOfName> operators;
+  std::vector<OwnTimesOfName> modules;
 };
 
 // By row of steps.processes.
@@ -45,11 +45,11 @@ struct LongerCall {
 class LongerCalls {
  public:
   // `own` has to outlive this. `rows`: its steps that are compared; `late`: places in these.
-  LongerCalls(std::span<const OwnTimes> own, std::span<const uint32_t> rows,
+  LongerCalls(std::span<const OwnTimesOfName> own, std::span<const uint32_t> rows,
               std::span<const uint32_t> late, double waited_ns);
 
   bool empty() const { return calls_.empty(); }  // nothing is left that could explain the waiting
-  void AddOther(std::span<const OwnTimes> other, std::span<const uint32_t> rows);
+  void AddOther(std::span<const OwnTimesOfName> other, std::span<const uint32_t> rows);
   // What explains a fifth of what the others wait in a late step at least, by falling excess, three
   // at most; nothing if no other rank is known.
   std::vector<LongerCall> Take();

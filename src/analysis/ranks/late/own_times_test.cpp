@@ -39,7 +39,7 @@ RankOwnTimes TimesOf(const Store& store) { return MeasureOwnTimes(store, FindSte
 TEST(OwnTimes, AreTheMedianAndTheStepsThatTakeLonger) {
   const RankOwnTimes times = TimesOf(RankOf(5));
   ASSERT_EQ(times.operators.size(), 3u);  // the third thread's is of no step
-  const OwnTimes& addmm = times.operators[0];
+  const OwnTimesOfName& addmm = times.operators[0];
   EXPECT_EQ(addmm.name, "aten::addmm");
   EXPECT_EQ(addmm.median_us, 4000u);
   EXPECT_EQ(addmm.calls, uint64_t{kSteps});
@@ -69,12 +69,12 @@ TEST(OwnTimes, OfALongRunAreFew) {
   }
   const RankOwnTimes times = TimesOf(build.Build());
   ASSERT_EQ(times.operators.size(), 16u);
-  for (const OwnTimes& one : times.operators) EXPECT_LE(one.rows.size(), 250u);
+  for (const OwnTimesOfName& one : times.operators) EXPECT_LE(one.rows.size(), 250u);
 }
 
 struct Job {
   std::vector<RankOwnTimes> ranks;
-  std::vector<LongerCall> Longer(size_t row, std::vector<OwnTimes> RankOwnTimes::*which,
+  std::vector<LongerCall> Longer(size_t row, std::vector<OwnTimesOfName> RankOwnTimes::*which,
                                  double waited_ns = 4.0 * kMs) const {
     std::vector<uint32_t> rows(kSteps);
     std::iota(rows.begin(), rows.end(), 0);
