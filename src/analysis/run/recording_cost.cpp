@@ -30,6 +30,13 @@ constexpr double kOnGpuNs = 300;
 // H200's machine (docs/benchmarks.md).
 constexpr double kColdCaches = 5;
 
+// A phase is dearer in a step than in a tight loop by far more: the functions of Python around it
+// run once a step. In loops of 0.2, 0.36 and 0.9 ms three phases made steps without detail 33 to 42
+// us longer, also by what steps with detail leave of the caches: 33 to 42 times the tight loop;
+// some 25 us on an idle machine (docs/benchmarks.md).
+constexpr double kPhaseInStep = 20;
+constexpr double kPhaseAtMost = 50;
+
 // What CUPTI, once it has recorded kernels, goes on to cost where it records nothing, of what it
 // costs: half (docs/benchmarks.md; 389 to 794 of 1,549 ns a launch).
 constexpr double kKeptByCupti = 0.5;
@@ -163,8 +170,9 @@ class GpuIdleTime {
 
 // What steps without detail have as well, so that comparing them with the others does not show it.
 struct Kept {
-  double ns = 0;     // of a step, the most
-  double share = 0;  // of the estimate's upper end
+  double ns = 0;         // of a step, the most, of CUPTI and ranges
+  double share = 0;      // of the estimate's upper end without phases
+  double phases_ns = 0;  // what phases take in a tight loop
 };
 
 struct Counted {
@@ -173,7 +181,7 @@ struct Counted {
 };
 
 struct AllCounted {
-  double gpu_work = 0, graphs = 0;  // in a step
+  double gpu_work = 0, graphs = 0, phases_ns = 0;  // in a step
   std::vector<Counted> kinds;
 };
 
@@ -190,8 +198,6 @@ AllCounted Count(const Store& store, const ProcessSteps& process, double step_ns
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work - graphs);
   const double modules = count.OfThreads(store.module_calls);
   const double phases = count.OfThreads(store.phase_calls);
-  const double module_or_phase_ns =
-      (modules * module_ns + phases * phase_ns) / std::max(1.0, modules + phases);
   const OsCallsTable& os_calls = store.os_calls;
   const CudaBacktracesTable& backtraces = store.cuda_backtraces;
   const auto of_process =
@@ -207,6 +213,7 @@ AllCounted Count(const Store& store, const ProcessSteps& process, double step_ns
   };
   return {gpu_work,
           graphs,
+          phases * phase_ns,
           {
               {each_of("calls of the C library", count.OfThreads(os_calls), kRecordedCall)},
               {each_of("counted calls", count.OfCounts(store, step_ns), kCountedCall)},
@@ -217,16 +224,16 @@ AllCounted Count(const Store& store, const ProcessSteps& process, double step_ns
               {{"CUDA graphs", graphs, kGraphNs, 0}},
               {each_cold("CUDA calls", calls, call_ns)},
               {each_cold("operators", count.OfThreads(store.operator_calls), operator_ns)},
-              {each_cold("modules and phases", modules + phases, module_or_phase_ns),
-               phases * phase_ns / std::max(1.0, modules * module_ns + phases * phase_ns)},
+              {each_cold("modules", modules, module_ns)},
+              {{"phases", phases, kPhaseAtMost * phase_ns, phase_ns}},
               {each_cold("ranges", count.OfThreads(store.nvtx_ranges), range_ns), 1},
           }};
 }
 
 Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
   if (Cost(store, "cost.range_ns") == 0) return {};
-  const auto [gpu_work, graphs, kinds] = Count(store, process, cost.step_ns);
-  Kept all_kept;
+  const auto [gpu_work, graphs, phases_ns, kinds] = Count(store, process, cost.step_ns);
+  Kept all_kept{.phases_ns = phases_ns};
   for (const auto& [kind, kept] : kinds) {
     if (kind.per_step == 0) continue;
     cost.kinds.push_back(kind);
@@ -234,7 +241,7 @@ Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
     cost.low_ns += kind.per_step * kind.least_ns;
     all_kept.ns += kept * kind.per_step * kind.ns_each;
   }
-  all_kept.share = all_kept.ns / std::max(1.0, cost.high_ns);
+  all_kept.share = all_kept.ns / std::max(1.0, cost.high_ns - kPhaseAtMost * phases_ns);
   std::stable_sort(cost.kinds.begin(), cost.kinds.end(),
                    [](const RecordedKind& a, const RecordedKind& b) {
                      return a.per_step * a.ns_each > b.per_step * b.ns_each;
@@ -250,15 +257,18 @@ Kept Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
   return all_kept;
 }
 
-// As a part of what was measured: a machine on which all is dearer scales both. The estimate may be
-// off by all of it, either way.
+// CUPTI's as a part of what was measured: a machine on which all is dearer scales both. It may be
+// off by all of it, either way; phases take between what they do in a tight loop and the most.
 void AddKept(const Kept& kept, RecordingCost& cost) {
   LongerBy& longer = *cost.measured;
   const double seen_share = std::max(1e-6, 1 - kept.share);
   const double most_ns = kMostOfStep * std::max(0.0, cost.step_ns - longer.ns);
-  cost.kept_ns = std::clamp(longer.ns * kept.share / seen_share, 0.0, std::min(kept.ns, most_ns));
+  const double scaled_ns =
+      std::clamp(longer.ns * kept.share / seen_share, 0.0, std::min(kept.ns, most_ns));
+  cost.kept_ns = scaled_ns + std::min(kPhaseInStep * kept.phases_ns, most_ns - scaled_ns);
   longer.ns += cost.kept_ns;
-  longer.high_ns += 2 * cost.kept_ns;
+  longer.low_ns += std::min(kept.phases_ns, most_ns);
+  longer.high_ns += 2 * scaled_ns + std::min(kPhaseAtMost * kept.phases_ns, 2 * most_ns);
 }
 
 void Measure(const Store& store, const ProcessSteps& process, const Kept& kept,
