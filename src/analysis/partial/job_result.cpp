@@ -148,6 +148,7 @@ class Comparer {
   }
 
   void NameClocks() {
+    if (clock_ == JobClock::kUtc) SayClockErrors();
     if (clock_ != JobClock::kCollectives || result_.inputs < 2 || !HasEnds()) return;
     std::map<const JobPart*, ClockInput> inputs;
     int64_t first_ns = std::numeric_limits<int64_t>::max();
@@ -160,6 +161,17 @@ class Comparer {
     std::vector<ClockInput> list;
     for (auto& [part, input] : inputs) list.push_back(std::move(input));
     result_.clocks = AlignClocks(list).Text();
+  }
+
+  void SayClockErrors() {
+    std::vector<HostClock> clocks;
+    std::set<std::string_view> hosts;
+    for (const Member& member : members_) {
+      hosts.insert(member.part->clock.host);
+      clocks.push_back(member.part->clock);
+    }
+    std::string text = hosts.size() > 1 ? HostClocksText(clocks) : "";
+    if (!text.empty()) result_.notes.push_back(std::move(text));
   }
 
   void FillRanks() {

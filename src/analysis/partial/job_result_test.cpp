@@ -229,6 +229,26 @@ TEST(JobResult, OneStragglerOfAThousandIsNamedAndClocksAreAligned) {
   EXPECT_NE(job.clocks.find("1000 clocks are aligned"), std::string::npos) << job.clocks;
 }
 
+// Where nothing but them says which moment is which.
+TEST(JobResult, AClockThatNobodyKeepsIsSaid) {
+  std::vector<JobPart> parts = SlowLoader();
+  for (JobPart& part : parts) {
+    part.clock = {.host = part.ranks[0].host, .is_known = true};
+  }
+  parts[3].clock.is_kept = false;
+  const std::string note = "the clock of node1 is not synchronised";
+  const auto says_it = [&](std::vector<JobPart> of, JobClock clock) {
+    const auto job = CompareRanks(std::move(of), clock);
+    return std::any_of(job->notes.begin(), job->notes.end(),
+                       [&](const std::string& text) { return text.starts_with(note); });
+  };
+  EXPECT_TRUE(says_it(parts, JobClock::kUtc));
+  EXPECT_FALSE(says_it(parts, JobClock::kNone));
+  EXPECT_FALSE(says_it(parts, JobClock::kCollectives)) << "waiting is told without clocks";
+  for (JobPart& part : parts) part.clock.host = "node1";
+  EXPECT_FALSE(says_it(parts, JobClock::kUtc)) << "one host has one clock";
+}
+
 TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {
   std::vector<JobPart> parts = SlowLoader();
   parts.erase(parts.begin() + 2);
@@ -260,6 +280,7 @@ JobPart SamplePart() {
   part.identity.communicators = {7, uint64_t{1} << 63};
   part.identity.trains = false;
   part.losses = 12;
+  part.clock = {.host = "node1", .is_known = true, .is_kept = false, .most_error_ns = 16};
   part.ranks[0].calls = testing::Simulate({.ranks = 1}).calls[0];
   part.ranks[0].calls.exposed[3] = 1;
   part.ranks[0].calls.sent.assign(part.ranks[0].calls.size(), 5);
@@ -280,6 +301,10 @@ TEST(PartialBytes, GiveBackWhatWasWritten) {
   EXPECT_EQ(back->identity.communicators, part.identity.communicators);
   EXPECT_FALSE(back->identity.trains);
   EXPECT_EQ(back->losses, 12u);
+  EXPECT_EQ(back->clock.host, "node1");
+  EXPECT_TRUE(back->clock.is_known);
+  EXPECT_FALSE(back->clock.is_kept);
+  EXPECT_EQ(back->clock.most_error_ns, 16);
   ASSERT_EQ(back->ranks.size(), 2u);
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
   EXPECT_TRUE(IsSame(back->ranks[1], part.ranks[1]));
@@ -308,14 +333,14 @@ TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);
   bytes[0] = 1;
-  bytes.resize(bytes.size() - 29);  // what was added at the end
+  bytes.resize(bytes.size() - 33);  // what was added at the end
   bytes.resize(bytes.size() - 2);   // two columns of nothing less, before calls of nothing
   EXPECT_TRUE(IsJobPart(bytes));
   const auto back = DecodeJobPart(bytes);
   ASSERT_TRUE(back.has_value());
   EXPECT_TRUE(back->ranks[0].pace.empty());
   EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
-  bytes[0] = 6;
+  bytes[0] = 7;
   EXPECT_FALSE(IsJobPart(bytes));
   EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }

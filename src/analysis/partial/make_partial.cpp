@@ -49,7 +49,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store) {
 
 JobPart MakeJobPart(const std::string& label, const Store& store, const StepSet& steps,
                     const std::vector<StepBreakdown>& breakdowns) {
-  JobPart part{.identity = IdentifyInput(label, store), .ranks = {}};
+  JobPart part{.identity = IdentifyInput(label, store), .clock = HostClockOf(store), .ranks = {}};
   for (const LossWarning& loss : FindLosses(store)) {
     if (loss.severity == LossSeverity::kDataLoss) part.losses += loss.value;
   }

@@ -8,11 +8,12 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kVersion = 5;
+constexpr uint64_t kVersion = 6;
 // What is older is read without.
 constexpr uint64_t kFirstWithPace = 2;
 constexpr uint64_t kFirstWithEnd = 3;
 constexpr uint64_t kFirstWithOwnTimes = 5;
+constexpr uint64_t kFirstWithClock = 6;
 
 constexpr uint8_t kPhaseKinds = 0
 #define PHASE_KIND(Name, name, key) +1
@@ -207,6 +208,23 @@ void ReadEnd(Reader& in, JobPart& part) {
   }
 }
 
+void WriteClock(const HostClock& clock, Writer& out) {
+  out.Text(clock.host);
+  out.Number(clock.is_known ? 1 : 0);
+  out.Number(clock.is_kept ? 1 : 0);
+  out.Signed(clock.most_error_ns);
+}
+
+HostClock ReadClock(Reader& in) {
+  HostClock clock;
+  clock.host = in.Text();
+  const uint64_t is_known = in.Number(), is_kept = in.Number();
+  clock.is_known = is_known != 0;
+  clock.is_kept = is_kept != 0;
+  clock.most_error_ns = std::clamp<int64_t>(in.Signed(), 0, int64_t{3600} * 1'000'000'000);
+  return clock;
+}
+
 bool HasWholeEnd(const RankPartial& rank) {
   const RankCalls& calls = rank.calls;
   return calls.sent.size() == calls.received.size() &&
@@ -224,6 +242,7 @@ std::string EncodeJobPart(const JobPart& part) {
   for (const RankPartial& rank : part.ranks) WriteRank(rank, out);
   WriteEnd(part, out);
   for (const RankPartial& rank : part.ranks) out.Text(rank.own_times);
+  WriteClock(part.clock, out);
   return out.Take();
 }
 
@@ -246,6 +265,7 @@ std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
   if (version >= kFirstWithOwnTimes) {
     for (RankPartial& rank : part.ranks) rank.own_times = in.Text();
   }
+  if (version >= kFirstWithClock) part.clock = ReadClock(in);
   if (!in.ok() || !std::all_of(part.ranks.begin(), part.ranks.end(), HasWholeEnd)) {
     return std::nullopt;
   }

@@ -8,6 +8,7 @@
 
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/partial/rank_condition.h"
+#include "analysis/ranks/host_clocks.h"
 #include "analysis/ranks/job_inputs.h"
 #include "analysis/ranks/late/phase_times.h"
 #include "analysis/ranks/late/rank_pace.h"
@@ -43,6 +44,7 @@ struct RankPartial {
 // Of one recording: the ranks that trained in it.
 struct JobPart {
   InputIdentity identity;
+  HostClock clock;
   uint64_t losses = 0;  // events that the recording says it lost
   std::vector<RankPartial> ranks;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/ranks/clock_alignment.h"
+#include "analysis/ranks/host_clocks.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/ranks/rank_calls.h"
 
@@ -75,6 +76,14 @@ void CloseGaps(std::span<const Store* const> inputs, std::span<const std::string
   }
 }
 
+// By how much the clocks of hosts may be off, where nothing corrects them.
+void SayErrors(std::span<const Store* const> inputs, ClocksOfJob& clocks) {
+  std::vector<HostClock> hosts;
+  for (const Store* store : inputs) hosts.push_back(HostClockOf(*store));
+  std::string text = HostClocksText(hosts);
+  if (!text.empty()) clocks.notes.push_back(std::move(text));
+}
+
 // The earliest time 0 becomes 0.
 void BeginAtZero(ClocksOfJob& clocks) {
   int64_t first_ns = INT64_MAX;
@@ -97,16 +106,19 @@ ClocksOfJob SettleClocks(std::span<const Store* const> inputs, std::span<const s
   const std::vector<int64_t> starts = StartsByUtc(inputs, labels, clocks);
   for (const int64_t start_ns : starts) clocks.shifts.push_back({.offset_ns = start_ns});
   clocks.how = "clocks are those of the hosts (UTC)";
+  bool by_collectives = false;
   if (clock == JobClock::kCollectives) {
     ClockAlignment alignment = AlignByCollectives(inputs, starts);
     const std::string text = alignment.Text();
-    if (!text.empty()) {
+    by_collectives = !text.empty();
+    if (by_collectives) {
       clocks.shifts = std::move(alignment.shifts);
       clocks.how = text;
     } else if (CountHosts(inputs) > 1) {
       clocks.how += ": there are no collectives of GPUs to align them by";
     }
   }
+  if (!by_collectives && CountHosts(inputs) > 1) SayErrors(inputs, clocks);
   CloseGaps(inputs, labels, clocks);
   BeginAtZero(clocks);
   return clocks;

@@ -52,6 +52,30 @@ TEST(JobClock, WhoDoesNotSayItsStartBeginsFirst) {
   EXPECT_EQ(Settle(0, 0).start_utc_ns, 0);
 }
 
+// What the kernels say of their clocks counts where nothing else tells.
+TEST(JobClock, HowFarClocksMayBeOffIsSaid) {
+  const auto notes = [](JobClock clock, const std::string& second_host) {
+    std::vector<Store> stores;
+    for (const std::string& host : {std::string("a"), second_host}) {
+      testing::StoreBuilder build;
+      build.Property("machine.hostname", host);
+      build.Property("machine.clock_error_us", "2500");
+      build.Property("machine.clock_synchronized", "yes");
+      build.Range(build.Thread(build.Process(7, "train.py")), "step", 0, 60 * kSecond);
+      stores.push_back(build.Build());
+      stores.back().session_start_utc_ns = kNoon;
+    }
+    const std::vector<const Store*> inputs = {&stores[0], &stores[1]};
+    return SettleClocks(inputs, std::vector<std::string>{"a", "b"}, clock).notes;
+  };
+  EXPECT_EQ(
+      notes(JobClock::kUtc, "b"),
+      std::vector<std::string>{"clocks may be off by up to 2.5 ms, by what the kernels say (a)"});
+  EXPECT_EQ(notes(JobClock::kCollectives, "b").size(), 1u) << "there are none";
+  EXPECT_TRUE(notes(JobClock::kUtc, "a").empty()) << "one host has one clock";
+  EXPECT_TRUE(notes(JobClock::kNone, "b").empty());
+}
+
 TEST(JobClock, NoneIsWhatItSays) {
   const ClocksOfJob clocks = Settle(kNoon, kNoon + 5 * kSecond, JobClock::kNone);
   EXPECT_EQ(clocks.shifts[1].Of(0), 0);

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -76,6 +77,15 @@ std::string UsableCores(long all) {
   return usable < all ? std::to_string(usable) : "";
 }
 
+// What the kernel knows of its own clock. A container may forbid to ask, though nothing is set.
+void AddClockFacts(Facts& facts) {
+  timex clock{};
+  if (adjtimex(&clock) < 0) return;
+  const bool is_kept = (clock.status & STA_UNSYNC) == 0;
+  facts.emplace_back("machine.clock_error_us", std::to_string(clock.maxerror));
+  facts.emplace_back("machine.clock_synchronized", is_kept ? "yes" : "no");
+}
+
 }  // namespace
 
 format::Machine ThisMachine() {
@@ -107,6 +117,7 @@ Facts MachineFacts() {
     add("machine.hostname", names.nodename);
     add("machine.kernel", std::string(names.sysname) + " " + names.release);
   }
+  AddClockFacts(facts);
   add("machine.os", ValueInFile("/etc/os-release", "PRETTY_NAME", "=\""));
   add("machine.gpu_driver", GpuDriverVersion());
   return facts;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,15 @@ TEST(MachineFacts, FewerProcessorsThanTheMachineHasAreSaid) {
   const bool has_more = sysconf(_SC_NPROCESSORS_ONLN) > 1;
   EXPECT_EQ(ValueOf(facts, "machine.usable_cores"), has_more ? "1" : "");
   EXPECT_EQ(ValueOf(facts, "machine.cores"), std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+TEST(MachineFacts, TheKernelsEstimateOfItsClock) {
+  timex clock{};
+  const bool may_ask = adjtimex(&clock) >= 0;
+  const Facts facts = MachineFacts();
+  EXPECT_EQ(ValueOf(facts, "machine.clock_error_us").empty(), !may_ask);
+  const bool is_kept = (clock.status & STA_UNSYNC) == 0;
+  EXPECT_EQ(ValueOf(facts, "machine.clock_synchronized"), !may_ask ? "" : is_kept ? "yes" : "no");
 }
 
 }  // namespace
