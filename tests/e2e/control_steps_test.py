@@ -248,6 +248,15 @@ class ControlSteps(InFolder):
         text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
         self.assertIn("operators: the outermost 1 level (--pytorch-depth)", text)
 
+    def test_operators_alone(self):
+        """Nothing is recorded of modules, and steps are known all the same."""
+        printed, summary = self.record(STEPS.replace("STEPS", "120"), "--control-steps", "4",
+                                       "--pytorch", "autograd-nvtx")
+        self.assertEqual(printed, self.alone())
+        self.assertIn(self.kinds(summary).count("without detail"), range(18, 32))
+        self.assertFalse(summary["modules"])
+        self.assertAlmostEqual(self.operators(summary)["aten::relu"], 4, delta=0.01)
+
     def test_a_short_program_is_as_before(self):
         """With steps, but too few; one that ends in its third; without any."""
         for steps in (20, 3, 0):

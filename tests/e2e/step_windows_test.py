@@ -58,6 +58,10 @@ class StepWindows(unittest.TestCase):
             self.skipTest("no PyTorch")
         lines = self.dump(OPTIMIZER, "--steps", "10:14")
         self.assertEqual(sum("PhaseBegin phase=2 " in line for line in lines), 5)
+        for pytorch in ("none", "autograd-nvtx"):
+            lines = self.dump(OPTIMIZER, "--steps", "10:14", "--pytorch", pytorch)
+            self.assertEqual(sum("PhaseBegin phase=2 " in line for line in lines), 5, pytorch)
+            self.assertFalse(any(" ModuleBegin " in line for line in lines), pytorch)
 
     def test_operators_of_windows(self):
         """PyTorch calls nobody between windows, and everybody in all of a window's steps: those of

@@ -85,6 +85,18 @@ Status ReadVariables(const ParsedFlags& flags, capture::SessionOptions& options)
   return {};
 }
 
+// Whatever --pytorch says: where steps end is told by the phases of the training loop alone.
+void FollowSteps(capture::SessionOptions& session) {
+  session.trace |= format::kTracePython | format::kTracePhases;
+}
+
+// --steps, --every and --monitor, without a range that is a step.
+void FollowStepsOfWindows(capture::SessionOptions& session) {
+  if (!session.capture.windows.empty() && session.capture.range_message.empty()) {
+    FollowSteps(session);
+  }
+}
+
 // Why no step can go without detail in this session; "" if some can.
 std::string WhyAllDetail(const ParsedFlags& flags, const capture::SessionOptions& session) {
   if (session.capture.trigger != CaptureTrigger::kNone) {
@@ -125,6 +137,7 @@ Status ReadStepDetail(const ParsedFlags& flags, capture::SessionOptions& session
   }
   constexpr uint32_t kDetail = format::kTraceModules | format::kTraceOperators | format::kTraceCuda;
   if (!why.empty() || (session.trace & kDetail) == 0) return {};
+  if (every != 0 || flags.Given(Flag::kOverhead)) FollowSteps(session);
   if (every != 0) session.extra += "detail.every=" + std::to_string(every) + "\n";
   if (!flags.Given(Flag::kOverhead)) return {};
   ASSIGN_OR_RETURN(const double budget, ParseShare(flags.Text(Flag::kOverhead)));
@@ -145,7 +158,7 @@ Status ReadStepCounters(const ParsedFlags& flags, ProfileOptions& options) {
   for (const std::string& name : flags.List(Flag::kCounterMetrics)) {
     options.counters.sets.push_back(name);
   }
-  options.session.trace |= format::kTracePython | format::kTracePhases;  // where steps end
+  FollowSteps(options.session);
   return {};
 }
 
@@ -162,7 +175,7 @@ Status ReadStalls(const ParsedFlags& flags, ProfileOptions& options) {
   }
   options.stalls.wanted = true;
   options.stalls.continuous = text == "continuous";
-  options.session.trace |= format::kTracePython | format::kTracePhases;  // where steps end
+  FollowSteps(options.session);
   return {};
 }
 
@@ -311,6 +324,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   }
   session.extra += session.capture.windows;
   ASSIGN_OR_RETURN(session.monitor, ReadMonitorFlags(flags));
+  FollowStepsOfWindows(session);
   RETURN_IF_ERROR(ReadStepDetail(flags, session));
   RETURN_IF_ERROR(ReadStepCounters(flags, options));
   RETURN_IF_ERROR(ReadGpuMetrics(flags, options));

@@ -85,6 +85,23 @@ TEST(MakeProfileOptions, OperatorsAreRecordedDownToALevel) {
   ErrorOf({"--pytorch-depth=deep"});
 }
 
+// Where steps end is told by phases alone.
+TEST(MakeProfileOptions, StepsAreFollowedWhateverIsRecordedOfPyTorch) {
+  const auto follows = [](std::vector<std::string> words) {
+    constexpr uint32_t kWanted = format::kTracePython | format::kTracePhases;
+    return (Session(std::move(words)).trace & kWanted) == kWanted;
+  };
+  for (const char* pytorch : {"--pytorch=none", "--pytorch=autograd-nvtx"}) {
+    EXPECT_FALSE(follows({pytorch}));
+    for (const char* flag :
+         {"--steps=10:20", "--every=50", "--control-steps=16", "--overhead=3%"}) {
+      EXPECT_TRUE(follows({pytorch, flag})) << flag;
+    }
+    EXPECT_FALSE(follows({pytorch, "--steps=10:20", "--step-range=step"})) << "ranges tell";
+    EXPECT_FALSE(follows({pytorch, "--control-steps=none"}));
+  }
+}
+
 TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
   const auto detail_of = [](std::vector<std::string> words) {
     const std::string extra = Session(std::move(words)).extra;
