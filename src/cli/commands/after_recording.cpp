@@ -1,6 +1,7 @@
 #include "cli/commands/after_recording.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -24,11 +25,14 @@ constexpr std::string_view kNotWrittenYet[] = {"arrow", "arrowdir",   "hdf",
                                                "json",  "parquetdir", "text"};
 
 // Keeps in the recording what `batchlight ranks` compares, if it is of a job of several ranks. A
-// courtesy: without it all of the recording is read there.
-void KeepPart(const capture::SealedRecording& sealed, const Store& store) {
+// courtesy: without it all of the recording is read there. `overview`: if it was made.
+void KeepPart(const capture::SealedRecording& sealed, const Store& store,
+              const RunOverview* overview) {
   const auto& ranks = store.processes.rank;
   if (std::none_of(ranks.begin(), ranks.end(), [](int32_t rank) { return rank >= 0; })) return;
-  const JobPart part = MakeJobPart(sealed.path(), store);
+  const JobPart part = overview == nullptr ? MakeJobPart(sealed.path(), store)
+                                           : MakeJobPart(sealed.path(), store, overview->steps,
+                                                         overview->breakdowns);
   if (part.ranks.empty()) return;
   const Status kept = capture::AddPartialBlock(sealed.fd(), sealed.path(), EncodeJobPart(part));
   if (!kept.ok()) SayLine("batchlight: what ranks compares is not kept: " + kept.message());
@@ -59,8 +63,8 @@ Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& 
 }
 
 ShowRecording SummaryOn(std::FILE* out) {
-  return [out](const Store& store, const WrittenFiles& files) {
-    const bool is_printed = PrintSummary(store, out, files);
+  return [out](const RunOverview& overview, const WrittenFiles& files) {
+    const bool is_printed = PrintSummary(overview, out, files);
     if (is_printed || out == stderr) return Status();  // nowhere to say it
     return FailedOut();
   };
@@ -86,7 +90,9 @@ Status AfterRecording(const capture::SealedRecordings& recordings,
     RETURN_IF_ERROR(sealed->CheckIsNamed());
     ASSIGN_OR_RETURN(MappedFile file, sealed->Map());
     ASSIGN_OR_RETURN(const Store store, OpenSealed(std::move(file), path));
-    KeepPart(*sealed, store);
+    std::optional<RunOverview> overview;
+    if (last && show.needs_overview()) overview.emplace(BuildOverview(store));
+    KeepPart(*sealed, store, overview ? &*overview : nullptr);
     progress.Clear();
     for (const std::string& type : options.exports) {
       ASSIGN_OR_RETURN(const std::string written,
@@ -95,7 +101,7 @@ Status AfterRecording(const capture::SealedRecordings& recordings,
     }
     if (!last) sealed->LetGo();
     if (!printed) continue;
-    if (show) RETURN_IF_ERROR(show(store, files));
+    if (show) RETURN_IF_ERROR(show.Show(store, overview ? &*overview : nullptr, files));
     if (options.stats) RETURN_IF_ERROR(PrintDefaultStats(store));
   }
   return {};

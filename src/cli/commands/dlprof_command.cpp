@@ -303,11 +303,11 @@ Status RecordAndReport(const DlprofOptions& options, const std::vector<std::stri
   ASSIGN_OR_RETURN(const ProfileOptions profile, MakeProfileOptions(flags));
   bool is_shown = false;
   Status reported;
-  const auto show = [&](const Store& store, const WrittenFiles& files) {
+  const auto show = [&](const RunOverview& overview, const WrittenFiles& files) {
     is_shown = true;
-    RETURN_IF_ERROR(SummaryOn(stderr)(store, files));
+    RETURN_IF_ERROR(SummaryOn(stderr).Show(*overview.store, &overview, files));
     const std::string& recording = files.front().first;
-    reported = Report(options, recording, store);
+    reported = Report(options, recording, *overview.store);
     if (reported.ok()) return Status();
     reported = Status::Error(reported.kind(), reported.message() +
                                                   "; the recording is there: report on it with " +

@@ -29,10 +29,10 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   return out.text();
 }
 
-bool PrintSummary(const Store& store, FILE* out,
+bool PrintSummary(const RunOverview& overview, FILE* out,
                   std::vector<std::pair<std::string, std::string>> files) {
   const SummaryOptions options{.style = TerminalStyle::Of(out), .files = std::move(files)};
-  const std::string text = SummaryAsText(BuildOverview(store), options);
+  const std::string text = SummaryAsText(overview, options);
   // A parent that reads once we have ended never does.
   constexpr int kPatienceMs = 10'000;
   return WritePatiently(out, text, kPatienceMs);

@@ -9,7 +9,6 @@
 
 #include "analysis/overview/run_overview.h"
 #include "report/terminal/summary_text.h"
-#include "store/store.h"
 
 namespace batchlight {
 
@@ -26,8 +25,8 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
 // One object with stable keys; times in ns. Names are cleaned to valid UTF-8.
 std::string SummaryAsJson(const RunOverview& overview);
 
-// Builds the overview and writes it in the style that `out` can show. Whether it could be written.
-bool PrintSummary(const Store& store, FILE* out,
+// Writes it in the style that `out` can show. Whether it could be written.
+bool PrintSummary(const RunOverview& overview, FILE* out,
                   std::vector<std::pair<std::string, std::string>> files = {});
 
 }  // namespace batchlight
