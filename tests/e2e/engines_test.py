@@ -318,6 +318,12 @@ class DaskCluster(OfAnEngine):
             time.sleep(0.1)
         self.assertEqual(sorted(each.poll() is None for each in self.workers), [False, True])
 
+    def test_a_file_system_that_lags(self):
+        self.record()
+        worker = self.worker(SEES_NOTHING)
+        said = self.check_same("dask:cluster.json", "run", BATCHLIGHT_WORKER=worker)
+        self.assertEqual(said, "")
+
     def test_files_of_others_name_no_scheduler(self):
         with open(self.path("cluster.json")) as file:
             address = json.load(file)["address"]

@@ -345,6 +345,32 @@ TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   EXPECT_FALSE(DecodeJobPart(bytes).has_value());
 }
 
+// As where some nodes have an older batchlight: what all know is compared, the rest left unsaid.
+TEST(JobResult, PartsOfSeveralVersionsAreOneJob) {
+  std::vector<JobPart> parts;
+  for (JobPart& part : SlowLoader()) {
+    const int32_t rank = part.ranks[0].rank;
+    part.identity.version = rank < 2 ? "1.0" : "0.9";
+    const std::vector<uint32_t> us(8, rank == 1 ? 33'000 : 4'500);
+    part.ranks[0].own_times =
+        PackOwnTimes({{{"aten::stack", 40, 4000, {0, 5, 10, 15, 20, 25, 30, 35}, us}}, {}});
+    std::string bytes = EncodeJobPart(part);
+    if (rank >= 2) bytes[0] = 3;  // what came later is not read
+    const auto kept = DecodeJobPart(bytes);
+    ASSERT_TRUE(kept);
+    parts.push_back(*kept);
+    parts.back().identity.label = part.identity.label;
+  }
+  EXPECT_TRUE(parts[3].ranks[0].own_times.empty());
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_EQ(job.notes.size(), 1u);
+  EXPECT_EQ(job.notes[0], "r0.batchlight was recorded by batchlight 1.0, r2.batchlight by 0.9");
+  ASSERT_TRUE(job.straggler);
+  EXPECT_EQ(job.straggler->row, 1u);
+  ASSERT_EQ(job.straggler->causes.operators.size(), 1u);
+  EXPECT_EQ(job.straggler->causes.operators[0].others_ns, 4.5 * kMs);
+}
+
 TEST(PartialBytes, DamagedBytesAreNoPart) {
   const std::string bytes = EncodeJobPart(SamplePart());
   for (size_t size = 0; size < bytes.size(); size += 1 + size / 20) {

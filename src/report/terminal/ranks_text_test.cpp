@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/page/job_page.h"
 #include "report/text/rank_sentences.h"
 
 namespace batchlight {
@@ -154,6 +155,36 @@ TEST(RanksText, SaysWhatAStepWouldBeIfNoRankWereSlow) {
             "data loading");
   job.what_if->step_s = 0.1005;
   EXPECT_FALSE(Has(RanksAsText(job, {.unicode = false}, 10), "What if"));
+}
+
+// Names are those of files: whatever they hold, no view has a control character of theirs.
+TEST(RanksText, NamesOfHostileFilesHarmNobody) {
+  const std::string evil = "\x1b[2J<img src=x onerror=alert(1)>\xc2\x9b\xe2\x80\xae\n\r";
+  JobResult job = SmallJob();
+  for (RankTimes& rank : job.ranks) rank.host = rank.label = evil;
+  job.phases[0] = job.straggler->phase = evil;
+  job.notes = {evil};
+  job.grid = RankGrid({{evil, 2}, {"tp", 2}});
+  job.axes[0].name = evil;
+  job.straggler->causes.operators = job.straggler->causes.modules = {{evil, 9e6, 1e6}};
+  job.straggler->causes.kernels = SlowKernels{.times = 2, .worst = evil, .worst_times = 3};
+  job.collectives = {{.operation = evil, .ranks = 4, .bytes = 4, .calls = 9}};
+  job.slow_links = {{.operation = evil, .bytes = 4, .members = {0, 1}, .like = 3}};
+  job.what_if = {.step_s = 2,
+                 .ideal_s = 1,
+                 .workers = {{2, 1, 0, 2}},
+                 .stages = {{"stage 0", 2}, {"stage 1", 1}},
+                 .works = {{evil, 2}}};
+  const std::string text = RanksAsText(job, {.width = 900}, 10);
+  const std::string page = MakeJobPage(job, text, "1");
+  for (const std::string& said : {text, RanksAsJson(job), page}) {
+    EXPECT_TRUE(Has(said, "alert(1)"));
+    for (const char* control :
+         {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\r", "\\u001b", "\\u009b", "\\u202e"}) {
+      EXPECT_FALSE(Has(said, control)) << said.substr(said.find(control) - 40, 80);
+    }
+  }
+  EXPECT_FALSE(Has(page, "<img"));
 }
 
 TEST(RanksText, WithoutAStragglerSaysWhatIsKnown) {
