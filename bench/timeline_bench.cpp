@@ -3,7 +3,7 @@
 // several threads. Processor time and wall time, medians of ROUNDS. docs/benchmarks.md has the
 // results.
 //
-//   timeline_bench [MILLIONS | RUN] [ROUNDS, 5 by default]
+//   timeline_bench [MILLIONS | RUN] [ROUNDS, 5 by default] [NAME: only what has it in its line]
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -29,6 +29,7 @@ namespace {
 
 constexpr size_t kThreads = 12;  // of five rows each, their streams' among them
 int g_rounds = 5;
+std::string g_only;
 
 double CpuMs() {
   rusage usage{};
@@ -106,6 +107,7 @@ double Median(std::vector<double>& values) {
 
 template <typename Work>
 void Measure(const std::string& what, Work&& work) {
+  if (what.find(g_only) == std::string::npos) return;
   std::vector<double> cpu_ms, wall_ms;
   for (int round = 0; round < g_rounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();
@@ -159,6 +161,7 @@ void MeasureRanges(const Timeline& timeline, const RangeRequest& tenth) {
 int Main(const Store& store) {
   std::unique_ptr<Timeline> timeline;
   Measure("index with steps, phases, gaps, memory", [&] { timeline = BuildTimeline(store); });
+  if (timeline == nullptr) timeline = BuildTimeline(store);
   const int64_t first_ns = timeline->events().run_start_ns();
   const int64_t all_ns = timeline->events().run_end_ns() - first_ns;
   const RangeRequest tenth{.from_ns = first_ns + all_ns * 45 / 100,
@@ -203,6 +206,7 @@ int Main(const Store& store) {
 int main(int argc, char** argv) {
   const int millions = argc > 1 ? std::atoi(argv[1]) : 10;
   if (argc > 2) batchlight::timeline::g_rounds = std::max(1, std::atoi(argv[2]));
+  if (argc > 3) batchlight::timeline::g_only = argv[3];
   if (millions > 0) {
     return batchlight::timeline::Main(batchlight::timeline::MakeStore(
         static_cast<size_t>(millions) * 1'000'000, batchlight::timeline::kThreads));

@@ -101,6 +101,20 @@ uint32_t IntervalIndex::Innermost(ThreadId thread, int64_t time_ns) const {
   return after == rows.begin ? kNoRow : InnermostFrom(after - 1, time_ns);
 }
 
+uint32_t IntervalIndex::Innermost(ThreadId thread, int64_t time_ns, uint32_t& at) const {
+  constexpr int kNear = 16;
+  const ThreadSpans::Rows rows = spans_.Of(thread);
+  if (rows.empty()) return kNoRow;
+  const bool is_before = at != kNoRow && (at == rows.begin || start_[at - 1] <= time_ns);
+  int left = is_before ? kNear : 0;
+  while (left > 0 && at < rows.end && start_[at] <= time_ns) {
+    ++at;
+    --left;
+  }
+  if (left == 0) at = FirstAfter(thread, rows, time_ns);
+  return at == rows.begin ? kNoRow : InnermostFrom(at - 1, time_ns);
+}
+
 IntervalIndex::Look IntervalIndex::LookAt(ThreadId thread, int64_t time_ns) const {
   const ThreadSpans::Rows rows = spans_.Of(thread);
   const uint32_t after = FirstAfter(thread, rows, time_ns);

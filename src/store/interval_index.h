@@ -44,6 +44,9 @@ class IntervalIndex {
 
   // Of the rows with start <= time < end, the one that started last; kNoRow if none.
   uint32_t Innermost(ThreadId thread, int64_t time_ns) const;
+  // The same for one who asks of a thread in about the order of time: `at` is the caller's, kNoRow
+  // at first, one for each thread.
+  uint32_t Innermost(ThreadId thread, int64_t time_ns, uint32_t& at) const;
   struct Look {
     uint32_t innermost = kNoRow;
     int64_t next_start_ns = 0;  // of the thread's rows, skipped ones too; kOpenEnd: none

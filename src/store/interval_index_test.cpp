@@ -93,6 +93,32 @@ TEST(IntervalIndex, AgreesWithASearchOverAllRows) {
 
 // Moments at, before and behind starts that crowd, lie far apart, are equal, or are as early and
 // late as there are.
+TEST(IntervalIndex, AsksInAnyOrderFindTheSame) {
+  std::mt19937 random(5);
+  Columns columns;
+  for (size_t thread = 0; thread < 3; ++thread) {
+    int64_t now = 0;
+    for (int i = 0; i < 300 * static_cast<int>(thread); ++i) {
+      now += static_cast<int64_t>(random() % 4);  // of several that start together too
+      columns.Add(thread, now, now + static_cast<int64_t>(random() % 30));
+    }
+  }
+  const IntervalIndex index(columns.thread, columns.start, columns.end,
+                            [](uint32_t row) { return row % 7 == 0; });
+  std::vector<uint32_t> at(4, kNoRow);
+  std::vector<int64_t> times(4, -5);
+  for (int i = 0; i < 20'000; ++i) {
+    const size_t thread = random() % 4;
+    // Mostly a little later, at times far away or earlier.
+    times[thread] += random() % 50 == 0 ? static_cast<int64_t>(random() % 800) - 500
+                                        : static_cast<int64_t>(random() % 6) - 1;
+    if (times[thread] > 1'000) times[thread] = -5;
+    const ThreadId id = ThreadId::At(thread);
+    ASSERT_EQ(index.Innermost(id, times[thread], at[thread]), index.Innermost(id, times[thread]))
+        << "thread " << thread << " at " << times[thread];
+  }
+}
+
 TEST(IntervalIndex, FindsTheNextStartHoweverStartsAreSpread) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 60; ++round) {

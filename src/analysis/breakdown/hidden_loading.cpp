@@ -1,22 +1,12 @@
 #include "analysis/breakdown/hidden_loading.h"
 
 #include "analysis/breakdown/phase_stretches.h"
-#include "analysis/gpu/gpu_intervals.h"
 #include "analysis/numbers/time_span.h"
 
 namespace batchlight {
-namespace {
-
-std::vector<TimeSpan> BusyOf(const DeviceWork& work) {
-  std::vector<TimeSpan> busy;
-  for (const std::vector<TimeSpan>& of_kind : work.work) busy = UniteSpans(busy, of_kind);
-  return busy;
-}
-
-}  // namespace
-
-HiddenLoading::HiddenLoading(const StepInputs& inputs, const StepSet& steps) {
-  for (const DeviceWork& work : CollectDeviceWork(inputs.store)) {
+HiddenLoading::HiddenLoading(const StepInputs& inputs, const std::vector<DeviceWork>& devices,
+                             const StepSet& steps) {
+  for (const DeviceWork& work : devices) {
     const ProcessSteps* of_process = steps.Of(work.process);
     if (of_process == nullptr) continue;
     const std::vector<TimeSpan> busy = BusyOf(work);

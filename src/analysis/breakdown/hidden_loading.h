@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/gpu/gpu_breakdown.h"
+#include "analysis/gpu/gpu_intervals.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 
@@ -14,7 +15,8 @@ namespace batchlight {
 class HiddenLoading {
  public:
   // `steps`: those of the loop, whichever count.
-  HiddenLoading(const StepInputs& inputs, const StepSet& steps);
+  HiddenLoading(const StepInputs& inputs, const std::vector<DeviceWork>& devices,
+                const StepSet& steps);
 
   // Mean over the steps that count, ns; 0 for a GPU that did nothing.
   double MeanNs(const GpuBreakdown& gpu, const ProcessSteps& steps) const;

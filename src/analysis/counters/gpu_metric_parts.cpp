@@ -48,8 +48,8 @@ class Finder {
   std::map<uint32_t, DeviceStretches> Find() {
     AddKernels();
     const std::vector<DeviceWork> devices = CollectDeviceWork(store_);
-    std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store_, devices);
-    for (size_t i = 0; i < devices.size(); ++i) AddIdle(devices[i], std::move(launches[i]));
+    const std::vector<GpuLaunches> launches = FindGpuLaunches(store_, devices);
+    for (size_t i = 0; i < devices.size(); ++i) AddIdle(devices[i], launches[i]);
     for (auto& [device, found] : found_) {
       for (Stretches& stretches : found.of_kind) {
         std::stable_sort(
@@ -96,14 +96,12 @@ class Finder {
     for (const auto& [device, phase] : open) close(device, phase);
   }
 
-  void AddIdle(const DeviceWork& device, std::vector<GpuLaunch> launches) {
-    SortByStart(launches);
-    std::vector<TimeSpan> busy;
-    for (const std::vector<TimeSpan>& work : device.work) busy = UniteSpans(busy, work);
+  void AddIdle(const DeviceWork& device, const GpuLaunches& launches) {
+    const std::vector<TimeSpan> busy = BusyOf(device);
     if (busy.empty()) return;
     VisitGaps(busy, busy.front().start_ns, busy.back().end_ns, [&](int64_t from, int64_t to) {
-      const auto next = FirstFrom(launches, to);
-      if (to - from < interval_ns_ || next == launches.end()) return;
+      const auto next = launches.FirstFrom(to);
+      if (to - from < interval_ns_ || !next) return;
       explainer_.Explain(from, to, next->call, [&](const IdleStretch& stretch) {
         Add(device.device, MetricPartKind::kIdle,
             {stretch.start_ns, stretch.end_ns, GpuPartName(stretch.part)});

@@ -1,10 +1,8 @@
 #include "analysis/gpu/gpu_breakdown.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "analysis/gpu/gpu_idle.h"
-#include "analysis/gpu/gpu_launches.h"
+#include "analysis/gpu/gpu_activity.h"
 #include "analysis/steps/step_lookup.h"
 #include "base/thread_pool.h"
 
@@ -75,9 +73,12 @@ const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)];
 
 class GpuBreakdowns::Maker {
  public:
-  Maker(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
-        const DeviceWork& work, const std::vector<GpuLaunch>& launches)
-      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(launches) {}
+  Maker(const GpuActivity& gpus, const ProcessSteps& steps, size_t device)
+      : store_(gpus.store),
+        idle_(*gpus.idle),
+        steps_(steps),
+        work_(gpus.devices[device]),
+        launches_(gpus.launches[device]) {}
 
   Device Make() {
     result_.found.steps.resize(steps_.steps.size());
@@ -146,13 +147,14 @@ class GpuBreakdowns::Maker {
     // What is launched between two steps counts for the first; what comes long after a step (an
     // evaluation, a rest of the loop that is no step) for none.
     const int64_t allowed_ns = 4 * std::max<int64_t>(0, steps_.between_ns);
-    for (const GpuLaunch& launch : launches_) {
+    size_t at = StepLookup::kNone;
+    launches_.Visit([&](const GpuLaunch& launch) {
       const int64_t launched_ns = LaunchedAt(launch);
-      const size_t at = StepLookup::LastBegun(steps_.steps, launched_ns);
-      if (at == StepLookup::kNone || launched_ns > steps_.steps[at].end_ns + allowed_ns) continue;
+      at = StepLookup::LastBegun(steps_.steps, launched_ns, at);
+      if (at == StepLookup::kNone || launched_ns > steps_.steps[at].end_ns + allowed_ns) return;
       if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
       last_end[at] = std::max(last_end[at], launch.end_ns);
-    }
+    });
     int64_t next_start_ns = kOpenEnd;
     for (size_t i = steps.size(); i-- > 0;) {
       if (steps[i].start_ns == kOpenEnd) {
@@ -189,9 +191,8 @@ class GpuBreakdowns::Maker {
       VisitGaps(busy_, step.start_ns, step.end_ns, [&](int64_t from_ns, int64_t to_ns) {
         const TimeSpan gap{from_ns, to_ns};
         const TimeSpan explained = explains_whole_gaps_ ? WholeGap(gap) : gap;
-        const auto next = FirstFrom(launches_, explained.end_ns);
-        idle_.Explain(explained.start_ns, explained.end_ns,
-                      next == launches_.end() ? ApiCallId::None() : next->call,
+        const auto next = launches_.FirstFrom(explained.end_ns);
+        idle_.Explain(explained.start_ns, explained.end_ns, next ? next->call : ApiCallId::None(),
                       [&](const IdleStretch& idle) { AddIdle(idle, gap, step); });
       });
     }
@@ -232,7 +233,7 @@ class GpuBreakdowns::Maker {
   const GpuIdleExplainer& idle_;
   const ProcessSteps& steps_;
   const DeviceWork& work_;
-  const std::vector<GpuLaunch>& launches_;  // of this device, by start
+  const GpuLaunches& launches_;
   std::vector<TimeSpan> busy_;
   bool explains_whole_gaps_ = false;
   Device result_;
@@ -284,34 +285,14 @@ GpuBreakdown GpuBreakdowns::Summarised(const Device& device, const ProcessSteps&
   return result;
 }
 
-// What the windows of any steps are filled with.
-struct GpuStretches::Source {
-  explicit Source(const StepInputs& inputs)
-      : store(inputs.store),
-        devices(CollectDeviceWork(store)),
-        launches(CollectGpuLaunches(store, devices)) {
-    if (devices.empty()) return;
-    idle.emplace(inputs);
-    ParallelFor(launches.size(), [&](size_t i) { SortByStart(launches[i]); });
-  }
-
-  const Store& store;
-  const std::vector<DeviceWork> devices;
-  std::vector<std::vector<GpuLaunch>> launches;  // by device, by start
-  std::optional<GpuIdleExplainer> idle;
-};
-
-GpuBreakdowns::GpuBreakdowns(const StepInputs& inputs, const StepSet& steps)
-    : samples_(inputs.store) {
+GpuBreakdowns::GpuBreakdowns(const GpuActivity& gpus, const StepSet& steps) : samples_(gpus.store) {
   if (steps.processes.empty()) return;
-  const GpuStretches::Source source(inputs);
-  std::vector<Device> made(source.devices.size());
+  std::vector<Device> made(gpus.devices.size());
   std::vector<char> wanted(made.size(), 0);
   ParallelFor(made.size(), [&](size_t i) {
-    const ProcessSteps* of_process = steps.Of(source.devices[i].process);
+    const ProcessSteps* of_process = steps.Of(gpus.devices[i].process);
     if (of_process == nullptr) return;
-    made[i] = Maker(source.store, *source.idle, *of_process, source.devices[i], source.launches[i])
-                  .Make();
+    made[i] = Maker(gpus, *of_process, i).Make();
     wanted[i] = 1;
   });
   for (size_t i = 0; i < made.size(); ++i) {
@@ -334,18 +315,12 @@ std::vector<GpuBreakdown> GpuBreakdowns::Of(const StepSet& steps) const {
   return result;
 }
 
-GpuStretches::GpuStretches(const StepInputs& inputs)
-    : source_(std::make_unique<const Source>(inputs)) {}
-
-GpuStretches::~GpuStretches() = default;
-
 std::vector<GpuBreakdown> GpuStretches::Of(const StepSet& steps) const {
   std::vector<GpuBreakdown> result;
   for (const ProcessSteps& process : steps.processes) {
-    for (size_t i = 0; i < source_->devices.size(); ++i) {
-      if (source_->devices[i].process != process.process) continue;
-      GpuBreakdowns::Maker maker(source_->store, *source_->idle, process, source_->devices[i],
-                                 source_->launches[i]);
+    for (size_t i = 0; i < gpus_.devices.size(); ++i) {
+      if (gpus_.devices[i].process != process.process) continue;
+      GpuBreakdowns::Maker maker(gpus_, process, i);
       result.push_back(GpuBreakdowns::Summarised(maker.MakeWithin(), process));
     }
   }
@@ -353,7 +328,7 @@ std::vector<GpuBreakdown> GpuStretches::Of(const StepSet& steps) const {
 }
 
 std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps) {
-  return GpuBreakdowns(inputs, steps).Of(steps);
+  return GpuBreakdowns(GpuActivity(inputs), steps).Of(steps);
 }
 
 int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {

@@ -20,7 +20,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +32,8 @@
 #include "store/store.h"
 
 namespace batchlight {
+
+struct GpuActivity;
 
 enum class GpuPart : uint8_t {
   kTensorCore,
@@ -97,7 +98,7 @@ std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& 
 // summed up over those that count. The store must outlive this.
 class GpuBreakdowns {
  public:
-  GpuBreakdowns(const StepInputs& inputs, const StepSet& steps);
+  GpuBreakdowns(const GpuActivity& gpus, const StepSet& steps);
 
   // `steps`: the same processes and steps, whichever count.
   std::vector<GpuBreakdown> Of(const StepSet& steps) const;
@@ -126,17 +127,13 @@ class GpuBreakdowns {
 // stretch, and idle time is explained as the gap that it is part of, whichever part that is.
 class GpuStretches {
  public:
-  explicit GpuStretches(const StepInputs& inputs);
-  ~GpuStretches();
+  explicit GpuStretches(const GpuActivity& gpus) : gpus_(gpus) {}  // must outlive this
 
   // As the processes of `steps`.
   std::vector<GpuBreakdown> Of(const StepSet& steps) const;
 
  private:
-  friend class GpuBreakdowns;
-  struct Source;
-
-  std::unique_ptr<const Source> source_;
+  const GpuActivity& gpus_;
 };
 
 // The length of a step on the GPU if it is over a tenth longer than on the CPU: the CPU then runs

@@ -88,8 +88,7 @@ GpuPart PartOfKind(PhaseKind kind) {
 GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
     : store_(inputs.store),
       api_calls_(store_.api_calls.thread, store_.api_calls.start_ns, store_.api_calls.end_ns),
-      operators_(store_.operator_calls.thread, store_.operator_calls.start_ns,
-                 store_.operator_calls.end_ns) {
+      operators_(inputs.operators()) {
   AddMarks(inputs.marks);
   AddSystemCalls();
   AddPythonSamples(inputs.marks);
@@ -284,15 +283,13 @@ void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
 void VisitIdleGaps(const Store& store,
                    const std::function<void(int64_t, int64_t, ApiCallId)>& visit) {
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
-  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
+  const std::vector<GpuLaunches> launches = FindGpuLaunches(store, devices);
   for (size_t i = 0; i < devices.size(); ++i) {
-    SortByStart(launches[i]);
-    std::vector<TimeSpan> busy;
-    for (const std::vector<TimeSpan>& work : devices[i].work) busy = UniteSpans(busy, work);
+    const std::vector<TimeSpan> busy = BusyOf(devices[i]);
     if (busy.empty()) continue;
     VisitGaps(busy, busy.front().start_ns, busy.back().end_ns, [&](int64_t from_ns, int64_t to_ns) {
-      const auto next = FirstFrom(launches[i], to_ns);
-      if (next != launches[i].end() && !next->call.IsNone()) visit(from_ns, to_ns, next->call);
+      const auto next = launches[i].FirstFrom(to_ns);
+      if (next && !next->call.IsNone()) visit(from_ns, to_ns, next->call);
     });
   }
 }

@@ -25,7 +25,9 @@ struct IdleStretch {
 
 class GpuIdleExplainer {
  public:
-  explicit GpuIdleExplainer(const StepInputs& inputs);
+  explicit GpuIdleExplainer(const StepInputs& inputs);  // must outlive this
+
+  const IntervalIndex& operators() const { return operators_; }
 
   // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without
   // gaps. `call`: the API call that launched the work at end_ns, None = not known.
@@ -48,7 +50,7 @@ class GpuIdleExplainer {
 
   const Store& store_;
   IntervalIndex api_calls_;
-  IntervalIndex operators_;
+  const IntervalIndex& operators_;
   ThreadParts no_processor_;
   ThreadParts recorder_;
   ThreadParts outside_model_;  // DataLoader and compile

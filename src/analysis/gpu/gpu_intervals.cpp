@@ -120,6 +120,14 @@ GpuWork WorkOfKernel(std::string_view name) {
   return found.tensor_core == TensorCoreUse::kYes ? GpuWork::kTensorCore : GpuWork::kCompute;
 }
 
+std::vector<TimeSpan> BusyOf(const DeviceWork& device) {
+  std::vector<TimeSpan> busy;
+  for (const std::vector<TimeSpan>& work : device.work) {
+    if (!work.empty()) busy = busy.empty() ? work : UniteSpans(busy, work);
+  }
+  return busy;
+}
+
 std::vector<DeviceWork> CollectDeviceWork(const Store& store) { return Collector(store).Collect(); }
 
 }  // namespace batchlight

@@ -36,6 +36,9 @@ struct DeviceWork {
   const std::vector<TimeSpan>& Of(GpuWork kind) const { return work[static_cast<size_t>(kind)]; }
 };
 
+// When it did anything.
+std::vector<TimeSpan> BusyOf(const DeviceWork& device);
+
 // One entry per process and device that did something, in order of process, then device.
 std::vector<DeviceWork> CollectDeviceWork(const Store& store);
 

@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/gpu/gpu_activity.h"
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/owners/launch_steps.h"
 #include "analysis/steps/step_clock.h"
-#include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -19,43 +20,39 @@ namespace batchlight {
 // the pieces in its steady steps.
 class GpuSums {
  public:
-  // `steps`: those of the loop, whichever count. The store must outlive this.
-  GpuSums(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
+  // `steps`: those of the loop, whichever count.
+  // `launched`: by these. All must outlive this.
+  GpuSums(const GpuActivity& gpus, const StepSet& steps, const LaunchSteps& launched,
+          const Attribution& work);
 
   // Of a stretch of time (StepSet::within) all but the breakdowns: GpuStretches has those.
   GpuSummary Of(const StepSet& steps) const;
 
  private:
-  // Where pieces of one kind belong: by piece.
-  struct Pieces {
-    std::vector<uint32_t> step;  // that launched it, counted through all processes; or their number
-    std::vector<uint32_t> row;   // of the summary; empty: they have none
-  };
-  class StepOfCall;
   class Choice;
 
   template <typename Table>
-  static std::vector<uint32_t> StepsOf(const Table& table, StepOfCall& step_of_call);
-  template <typename Table>
-  static double SteadyNs(const Table& table, const Pieces& pieces, const Choice& choice);
+  static double SteadyNs(const Table& table, const std::vector<uint32_t>& steps,
+                         const Choice& choice);
 
   void AddKernels(const Attribution& work);
   void AddCopies();
-  void AddWaits(StepOfCall& step_of_call);
+  void AddWaits(const IntervalIndex& operators, const StepSet& steps);
   void SetKernels(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
   void SetCopies(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
   void SetWaits(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
   void SetShares(const Choice& choice, const StepClock& clock, GpuSummary& summary) const;
 
   const Store& store_;
+  const LaunchSteps& launched_;
   GpuBreakdowns breakdowns_;
   GpuSummary whole_;  // without what is per step
-  Pieces kernels_;
-  Pieces copies_;
-  Pieces memsets_;
-  Pieces graphs_;
-  Pieces waits_;
+  // Rows of the summary, by piece.
+  std::vector<uint32_t> kernel_rows_;
+  std::vector<uint32_t> copy_rows_;
+  std::vector<uint32_t> wait_rows_;
   std::vector<uint32_t> wait_calls_;  // rows of api_calls
+  std::vector<uint32_t> wait_steps_;  // as in LaunchSteps
 };
 
 }  // namespace batchlight

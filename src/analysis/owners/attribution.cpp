@@ -5,6 +5,7 @@
 
 #include "analysis/owners/backward_links.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/steps/step_inputs.h"
 #include "base/thread_pool.h"
 #include "store/interval_index.h"
 
@@ -25,11 +26,10 @@ struct NodeHash {
 
 class Attributor {
  public:
-  Attributor(const Store& store, const BackwardLinks& links)
+  Attributor(const Store& store, const IntervalIndex& operators, const BackwardLinks& links)
       : store_(store),
         links_(links),
-        operators_(store.operator_calls.thread, store.operator_calls.start_ns,
-                   store.operator_calls.end_ns),
+        operators_(operators),
         modules_(store.module_calls.thread, store.module_calls.start_ns, store.module_calls.end_ns),
         ranges_(
             store.nvtx_ranges.thread, store.nvtx_ranges.start_ns, store.nvtx_ranges.end_ns,
@@ -52,28 +52,38 @@ class Attributor {
     constexpr size_t kBatch = 1 << 14;
     std::vector<WorkOwner> owners(table.size());
     ParallelFor((table.size() + kBatch - 1) / kBatch, [&](size_t batch) {
+      std::vector<Hints> hints(store_.threads.size());
       const size_t end = std::min(table.size(), (batch + 1) * kBatch);
-      for (size_t row = batch * kBatch; row < end; ++row) owners[row] = OwnerOf(table, row);
+      for (size_t row = batch * kBatch; row < end; ++row) owners[row] = OwnerOf(table, row, hints);
     });
     return owners;
   }
 
  private:
+  // Where to look next on a thread: its launches come almost in order.
+  struct Hints {
+    uint32_t op = kNoRow;
+    uint32_t range = kNoRow;
+    uint32_t module = kNoRow;
+    uint32_t phase = kNoRow;
+  };
+
   template <typename Table>
-  WorkOwner OwnerOf(const Table& table, size_t row) const {
+  WorkOwner OwnerOf(const Table& table, size_t row, std::vector<Hints>& hints) const {
     if constexpr (requires { table.graph_node; }) {
       if (table.graph_node[row] != 0) {
-        const WorkOwner captured = OwnerOfNode(table.process[row], table.graph_node[row]);
+        const WorkOwner captured = OwnerOfNode(table.process[row], table.graph_node[row], hints);
         if (!captured.IsNobody()) return captured;
       }
     }
     const ApiCallId call = table.api_call[row];
     if (call.IsNone()) return {};
-    return OwnerAt(store_.api_calls.thread[call.row()], store_.api_calls.start_ns[call.row()]);
+    return OwnerAt(store_.api_calls.thread[call.row()], store_.api_calls.start_ns[call.row()],
+                   hints);
   }
 
   // Nodes of an instantiated graph are clones; their originals were made during the capture.
-  WorkOwner OwnerOfNode(ProcessId process, uint64_t node) const {
+  WorkOwner OwnerOfNode(ProcessId process, uint64_t node, std::vector<Hints>& hints) const {
     constexpr int kMaxClones = 8;
     for (int depth = 0; depth < kMaxClones && node != 0; ++depth) {
       const auto found = nodes_.find({process.value, node});
@@ -81,21 +91,22 @@ class Attributor {
       const uint64_t original = store_.graph_nodes.original_graph_node[found->second];
       if (original == 0) {
         return OwnerAt(store_.graph_nodes.thread[found->second],
-                       store_.graph_nodes.start_ns[found->second]);
+                       store_.graph_nodes.start_ns[found->second], hints);
       }
       node = original;
     }
     return {};
   }
 
-  WorkOwner OwnerAt(ThreadId thread, int64_t time_ns) const {
+  WorkOwner OwnerAt(ThreadId thread, int64_t time_ns, std::vector<Hints>& all_hints) const {
     WorkOwner owner;
     if (thread.IsNone()) return owner;
     owner.thread = thread;
-    const uint32_t op = operators_.Innermost(thread, time_ns);
-    const uint32_t range = ranges_.Innermost(thread, time_ns);
-    uint32_t module = modules_.Innermost(thread, time_ns);
-    const uint32_t phase = phases_.Innermost(thread, time_ns);
+    Hints& hints = all_hints[thread.row()];
+    const uint32_t op = operators_.Innermost(thread, time_ns, hints.op);
+    const uint32_t range = ranges_.Innermost(thread, time_ns, hints.range);
+    uint32_t module = modules_.Innermost(thread, time_ns, hints.module);
+    const uint32_t phase = phases_.Innermost(thread, time_ns, hints.phase);
     if (phase != kNoRow) owner.phase = PhaseCallId::At(phase);
     if (range != kNoRow) owner.range = NvtxRangeId::At(range);
     if (op != kNoRow) {
@@ -170,7 +181,7 @@ class Attributor {
 
   const Store& store_;
   const BackwardLinks& links_;
-  IntervalIndex operators_;
+  const IntervalIndex& operators_;
   IntervalIndex modules_;
   IntervalIndex ranges_;
   IntervalIndex phases_;
@@ -181,14 +192,15 @@ class Attributor {
 
 }  // namespace
 
-Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
+Attribution AttributeWork(const StepInputs& inputs, const BackwardLinks& links) {
+  const Store& store = inputs.store;
   Attribution attribution;
   if (store.kernels.size() + store.memcpys.size() + store.memsets.size() +
           store.graph_launches.size() ==
       0) {
     return attribution;
   }
-  const Attributor attributor(store, links);
+  const Attributor attributor(store, inputs.operators(), links);
   attribution.kernels = attributor.Attribute(store.kernels);
   attribution.memcpys = attributor.Attribute(store.memcpys);
   attribution.memsets = attributor.Attribute(store.memsets);
@@ -198,6 +210,10 @@ Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
     if (owner.IsNobody()) attribution.unattributed_ns += duration_ns;
   });
   return attribution;
+}
+
+Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
+  return AttributeWork(StepInputs(store), links);
 }
 
 }  // namespace batchlight

@@ -15,6 +15,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+struct StepInputs;
 
 // All None: nothing was open around the launch, or the launch is not known.
 struct WorkOwner {
@@ -42,6 +43,7 @@ struct Attribution {
   int64_t unattributed_ns = 0;  // of that, without an owner
 };
 
+Attribution AttributeWork(const StepInputs& inputs, const BackwardLinks& links);
 Attribution AttributeWork(const Store& store, const BackwardLinks& links);
 
 // visit(owner, start_ns, end_ns, launched_ns) for every kernel, copy, set and graph launch.

@@ -183,6 +183,7 @@ int64_t BackwardLinks::OwnNsWithin(size_t link, const TimeSpan& within) const {
 }
 
 size_t BackwardLinks::LinkAround(OperatorCallId call) const {
+  if (links_.empty()) return 0;
   for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
     const auto found = std::lower_bound(
         links_.begin(), links_.end(), call,

@@ -12,6 +12,7 @@
 #include "analysis/owners/module_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
+#include "analysis/owners/steady_work.h"
 #include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
 
@@ -32,12 +33,12 @@ struct SteadyModule : SteadyTime {
 // The tree of modules with the sums of the whole run, and what each call is in it.
 class ModuleSums::Whole {
  public:
-  Whole(const Store& store, const BackwardLinks& links, const Attribution& work)
-      : store_(store), calls_(store.module_calls), threads_(calls_.thread) {
+  Whole(const StepInputs& inputs, const BackwardLinks& links, const Attribution& work)
+      : store_(inputs.store), calls_(store_.module_calls), threads_(calls_.thread) {
     row_of_call_.resize(calls_.size());
     again_.resize(calls_.size());
     nested_.resize(calls_.size());
-    AddForward(links);
+    AddForward(links, inputs);
     AddBackward(links);
     AddGpuTime(work);
   }
@@ -111,9 +112,8 @@ class ModuleSums::Whole {
     return known == of_path_.end() ? RowFor(-1, call) : known->second;
   }
 
-  void AddForward(const BackwardLinks& links) {
-    const OperatorCallsTable& operators = store_.operator_calls;
-    const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
+  void AddForward(const BackwardLinks& links, const StepInputs& inputs) {
+    const IntervalIndex& in_operators = inputs.operators();
     const std::vector<uint32_t> last_inside = LastInside();
     for (size_t call = 0; call < calls_.size(); ++call) {
       const ModuleCallId caller = calls_.parent[call];
@@ -235,10 +235,11 @@ class ModuleSums::SteadyPass {
         critical_(critical),
         steady_(whole.rows_.size()) {}
 
-  std::vector<ModuleRow> Sum(const BackwardLinks& links, const Attribution& work) {
+  std::vector<ModuleRow> Sum(const BackwardLinks& links, const LaunchSteps& launched,
+                             const Attribution& work) {
     AddForward();
     AddBackward(links);
-    AddGpuTime(work);
+    AddGpuTime(launched, work);
     std::vector<ModuleRow> rows = whole_.rows_;
     for (size_t i = 0; i < rows.size(); ++i) SetPerStep(steady_[i], rows[i]);
     return rows;
@@ -310,19 +311,15 @@ class ModuleSums::SteadyPass {
     return std::min(own_ns, part.waited_for_ns);
   }
 
-  void AddGpuTime(const Attribution& work) {
-    VisitTimesOfWork(
-        whole_.store_, work,
-        [&](const WorkOwner& owner, int64_t start_ns, int64_t end_ns, int64_t launched_ns) {
-          if (owner.module.IsNone()) return;
-          const int64_t ns = clock_.NsOfWork(owner.thread, launched_ns, start_ns, end_ns);
-          if (ns == 0) return;
-          const auto gpu = whole_.again_[owner.module.row()] ? &SteadyModule::gpu_recompute_ns
-                           : owner.backward                  ? &SteadyModule::gpu_backward_ns
-                                                             : &SteadyModule::gpu_ns;
-          whole_.VisitUpwards(static_cast<int32_t>(whole_.row_of_call_[owner.module.row()]),
-                              [&](size_t row) { steady_[row].*gpu += ns; });
-        });
+  void AddGpuTime(const LaunchSteps& launched, const Attribution& work) {
+    VisitSteadyWork(whole_.store_, work, launched, steps_, [&](const WorkOwner& owner, int64_t ns) {
+      if (owner.module.IsNone()) return;
+      const auto gpu = whole_.again_[owner.module.row()] ? &SteadyModule::gpu_recompute_ns
+                       : owner.backward                  ? &SteadyModule::gpu_backward_ns
+                                                         : &SteadyModule::gpu_ns;
+      whole_.VisitUpwards(static_cast<int32_t>(whole_.row_of_call_[owner.module.row()]),
+                          [&](size_t row) { steady_[row].*gpu += ns; });
+    });
   }
 
   void SetPerStep(const SteadyModule& steady, ModuleRow& module) const {
@@ -348,20 +345,24 @@ class ModuleSums::SteadyPass {
   std::vector<SteadyModule> steady_;  // by row
 };
 
-ModuleSums::ModuleSums(const Store& store, const BackwardLinks& links, const Attribution& work)
-    : whole_(std::make_unique<const Whole>(store, links, work)) {}
+ModuleSums::ModuleSums(const StepInputs& inputs, const BackwardLinks& links,
+                       const Attribution& work)
+    : whole_(std::make_unique<const Whole>(inputs, links, work)) {}
 
 ModuleSums::~ModuleSums() = default;
 
 ModuleSummary ModuleSums::Of(const StepSet& steps, const CriticalTime& critical,
-                             const BackwardLinks& links, const Attribution& work) const {
-  return whole_->OrderByTree(SteadyPass(*whole_, steps, critical).Sum(links, work));
+                             const BackwardLinks& links, const LaunchSteps& launched,
+                             const Attribution& work) const {
+  return whole_->OrderByTree(SteadyPass(*whole_, steps, critical).Sum(links, launched, work));
 }
 
 ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
                                const CriticalTime& critical, const BackwardLinks& links,
                                const Attribution& work) {
-  return ModuleSums(store, links, work).Of(steps, critical, links, work);
+  const StepInputs inputs(store);
+  return ModuleSums(inputs, links, work)
+      .Of(steps, critical, links, LaunchSteps(store, steps), work);
 }
 
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step) {

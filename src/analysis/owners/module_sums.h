@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "analysis/owners/launch_steps.h"
 #include "analysis/owners/module_summary.h"
+#include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -14,12 +16,12 @@ namespace batchlight {
 class ModuleSums {
  public:
   // `work`: of the GPU; empty without one. The store must outlive this.
-  ModuleSums(const Store& store, const BackwardLinks& links, const Attribution& work);
+  ModuleSums(const StepInputs& inputs, const BackwardLinks& links, const Attribution& work);
   ~ModuleSums();
 
-  // `links`, `work`: the same.
+  // `links`, `work`: the same. `launched`: by these steps, whichever count.
   ModuleSummary Of(const StepSet& steps, const CriticalTime& critical, const BackwardLinks& links,
-                   const Attribution& work) const;
+                   const LaunchSteps& launched, const Attribution& work) const;
 
  private:
   class Whole;

@@ -11,6 +11,7 @@
 #include "analysis/owners/operator_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
+#include "analysis/owners/steady_work.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight {
@@ -24,6 +25,20 @@ struct LastRow {
 
 uint64_t KeyOf(const OperatorCallsTable& calls, size_t call) {
   return (uint64_t{calls.name[call].value} << 32) | calls.shapes[call].value;
+}
+
+// By call, what the GPU did for it and all that it calls. Empty without a GPU.
+std::vector<int64_t> GpuTimeOfCalls(const Store& store, const Attribution& work) {
+  if (work.total_ns == 0) return {};
+  const std::vector<OperatorCallId>& parent = store.operator_calls.parent;
+  std::vector<int64_t> ns(parent.size());
+  VisitWork(store, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
+    if (!owner.op.IsNone()) ns[owner.op.row()] += duration_ns;
+  });
+  for (size_t call = parent.size(); call-- > 0;) {  // parents stand before children
+    if (!parent[call].IsNone()) ns[parent[call].row()] += ns[call];
+  }
+  return ns;
 }
 
 void Merge(OperatorRow& into, const OperatorRow& row) {
@@ -57,11 +72,10 @@ struct OperatorSums::Steady : SteadyTime {
 OperatorSums::OperatorSums(const Store& store, const BackwardLinks& links, const Attribution& work)
     : store_(store), threads_(store.operator_calls.thread) {
   MarkCalls();
-  AddCalls();
+  AddCalls(work);
   for (const BackwardLink& link : links.links()) {
     rows_[RowOf(link.forward.row())].backward_ns += link.own_ns;
   }
-  AddGpuTime(work);
 }
 
 int64_t OperatorSums::End(size_t call) const {
@@ -100,8 +114,9 @@ void OperatorSums::MarkCalls() {
   }
 }
 
-void OperatorSums::AddCalls() {
-  // Sums of self times need no self time of each call: it is taken out of what its parent is in.
+void OperatorSums::AddCalls(const Attribution& work) {
+  const std::vector<int64_t> gpu_ns = GpuTimeOfCalls(store_, work);
+  // Sums of own times need no own time of each call: it is taken out of what its parent is in.
   const auto add_self = [&](OperatorRow& row, bool in_backward, int64_t time_ns) {
     row.self_ns += time_ns;
     if (in_backward) row.self_in_backward_ns += time_ns;
@@ -114,22 +129,16 @@ void OperatorSums::AddCalls() {
     row.min_ns = std::min(row.min_ns, time_ns);
     row.max_ns = std::max(row.max_ns, time_ns);
     if (outermost_[call]) row.total_ns += time_ns;
+    const int64_t on_gpu_ns = gpu_ns.empty() ? 0 : gpu_ns[call];
+    row.gpu_ns += on_gpu_ns;
+    if (outermost_[call]) row.gpu_total_ns += on_gpu_ns;
     add_self(row, in_backward_[call], time_ns);
     if (calls().parent[call].IsNone()) continue;
     const size_t parent = calls().parent[call].row();
     if (of_parent.call != parent) of_parent = {parent, RowOf(parent)};
     add_self(rows_[of_parent.row], in_backward_[parent], -time_ns);
+    rows_[of_parent.row].gpu_ns -= on_gpu_ns;
   }
-}
-
-void OperatorSums::AddGpuTime(const Attribution& work) {
-  VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
-    if (owner.op.IsNone()) return;
-    rows_[RowOf(owner.op.row())].gpu_ns += duration_ns;
-    for (OperatorCallId op = owner.op; !op.IsNone(); op = calls().parent[op.row()]) {
-      if (outermost_[op.row()]) rows_[RowOf(op.row())].gpu_total_ns += duration_ns;
-    }
-  });
 }
 
 // Sums up what lies in steady steps, a stretch of calls after another.
@@ -143,12 +152,12 @@ class OperatorSums::SteadyPass {
         critical_(critical),
         steady_(sums.rows_.size()) {}
 
-  std::vector<OperatorRow> Sum(const Attribution& work) {
+  std::vector<OperatorRow> Sum(const LaunchSteps& launched, const Attribution& work) {
     for (const SteadyRows& rows :
          FindSteadyRows(sums_.store_, steps_, sums_.threads_, calls_.start_ns, calls_.end_ns)) {
       AddCalls(rows);
     }
-    AddGpuTime(work);
+    AddGpuTime(launched, work);
     std::vector<OperatorRow> all = sums_.rows_;
     for (size_t i = 0; i < all.size(); ++i) SetPerStep(steady_[i], all[i]);
     return all;
@@ -193,19 +202,15 @@ class OperatorSums::SteadyPass {
     if (in_backward) steady.in_backward_ns += sign * part.waited_for_ns;
   }
 
-  void AddGpuTime(const Attribution& work) {
-    VisitTimesOfWork(
-        sums_.store_, work,
-        [&](const WorkOwner& owner, int64_t start_ns, int64_t end_ns, int64_t launched_ns) {
-          if (owner.op.IsNone()) return;
-          const int64_t ns = clock_.NsOfWork(owner.thread, launched_ns, start_ns, end_ns);
-          if (ns == 0) return;
-          steady_[sums_.RowOf(owner.op.row())].gpu_ns += ns;
-          for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
-            if (!sums_.outermost_[op.row()]) continue;  // the outer one counts
-            steady_[sums_.RowOf(op.row())].gpu_total_ns += ns;
-          }
-        });
+  void AddGpuTime(const LaunchSteps& launched, const Attribution& work) {
+    VisitSteadyWork(sums_.store_, work, launched, steps_, [&](const WorkOwner& owner, int64_t ns) {
+      if (owner.op.IsNone()) return;
+      steady_[sums_.RowOf(owner.op.row())].gpu_ns += ns;
+      for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
+        if (!sums_.outermost_[op.row()]) continue;  // the outer one counts
+        steady_[sums_.RowOf(op.row())].gpu_total_ns += ns;
+      }
+    });
   }
 
   void SetPerStep(const Steady& steady, OperatorRow& row) const {
@@ -226,8 +231,8 @@ class OperatorSums::SteadyPass {
 };
 
 OperatorSummary OperatorSums::Of(const StepSet& steps, const CriticalTime& critical,
-                                 const Attribution& work) const {
-  return Finish(SteadyPass(*this, steps, critical).Sum(work));
+                                 const LaunchSteps& launched, const Attribution& work) const {
+  return Finish(SteadyPass(*this, steps, critical).Sum(launched, work));
 }
 
 OperatorSummary OperatorSums::Finish(std::vector<OperatorRow> rows) const {
@@ -261,7 +266,7 @@ void OperatorSums::SortBySelfTime(std::vector<OperatorRow>& rows) const {
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
                                    const CriticalTime& critical, const BackwardLinks& links,
                                    const Attribution& work) {
-  return OperatorSums(store, links, work).Of(steps, critical, work);
+  return OperatorSums(store, links, work).Of(steps, critical, LaunchSteps(store, steps), work);
 }
 
 }  // namespace batchlight

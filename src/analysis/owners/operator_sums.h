@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/owners/launch_steps.h"
 #include "analysis/owners/operator_summary.h"
 #include "analysis/steps/steps.h"
 #include "store/flat_map.h"
@@ -19,8 +20,9 @@ class OperatorSums {
   // `work`: of the GPU; empty without one. The store must outlive this.
   OperatorSums(const Store& store, const BackwardLinks& links, const Attribution& work);
 
+  // `launched`: by these steps, whichever count.
   OperatorSummary Of(const StepSet& steps, const CriticalTime& critical,
-                     const Attribution& work) const;
+                     const LaunchSteps& launched, const Attribution& work) const;
 
  private:
   struct Steady;
@@ -31,8 +33,7 @@ class OperatorSums {
   uint32_t RowOf(size_t call) const;
   uint32_t AddRowOf(size_t call);
   void MarkCalls();
-  void AddCalls();
-  void AddGpuTime(const Attribution& work);
+  void AddCalls(const Attribution& work);
   OperatorSummary Finish(std::vector<OperatorRow> rows) const;
   void SortBySelfTime(std::vector<OperatorRow>& rows) const;
 

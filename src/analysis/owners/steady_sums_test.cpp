@@ -2,8 +2,10 @@
 // step in which it begins, with all that it calls.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
+#include <set>
 
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
@@ -33,7 +35,7 @@ void MakeCalls(std::mt19937& random, int64_t from_ns, int64_t to_ns, int depth, 
   }
 }
 
-Store MakeStore(unsigned seed) {
+Store MakeStore(unsigned seed, bool has_gpu = false) {
   std::mt19937 random(seed);
   testing::StoreBuilder build;
   const ProcessId process = build.Process(1, "train.py");
@@ -48,6 +50,11 @@ Store MakeStore(unsigned seed) {
               [&](int64_t from, int64_t to) { build.Range(thread, name(), from, to); });
     MakeCalls(random, 0, end_ns, 0,
               [&](int64_t from, int64_t to) { build.Module(thread, name(), "Class", from, to); });
+    for (int kernel = 0; has_gpu && kernel < 60; ++kernel) {
+      const auto call_ns = static_cast<int64_t>(random() % end_ns);
+      const auto start_ns = call_ns + static_cast<int64_t>(random() % 300);
+      build.Kernel(thread, "kernel", call_ns, start_ns, start_ns + 1 + kernel);
+    }
   }
   return build.Build();
 }
@@ -110,11 +117,54 @@ TEST(SteadySums, OfOperatorsAreThoseOfTheDefinition) {
       auto expected = SumByDefinition(store, steps, calls, [&](size_t row) {
         return std::string(store.Text(calls.name[row]));
       });
-      for (const OperatorRow& row : sums.Of(steps, CriticalTime(), {}).by_name) {
+      for (const OperatorRow& row :
+           sums.Of(steps, CriticalTime(), LaunchSteps(store, steps), {}).by_name) {
         const Sum sum = expected[std::string(store.Text(row.name))];
         EXPECT_DOUBLE_EQ(row.calls_per_step, sum.calls) << seed;
         EXPECT_DOUBLE_EQ(row.total_per_step_ns, sum.total_ns) << seed;
         EXPECT_DOUBLE_EQ(row.self_per_step_ns, sum.self_ns) << seed;
+      }
+    }
+  }
+}
+
+// What the GPU did for calls, and for all that they call, where steps that count launched it.
+TEST(SteadySums, OfTheGpuAreThoseOfTheDefinition) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const Store store = MakeStore(seed, true);
+    ASSERT_GT(store.kernels.size(), 0u);
+    const BackwardLinks links(store);
+    const Attribution work = AttributeWork(store, links);
+    const OperatorSums sums(store, links, work);
+    const OperatorCallsTable& calls = store.operator_calls;
+    for (const std::vector<uint32_t>& choice : kChoices) {
+      const StepSet steps = MakeSteps(choice);
+      StepClock clock(store, steps);
+      std::map<std::string, std::array<double, 4>> expected;  // own, with inner; in the run, a step
+      for (size_t row = 0; row < store.kernels.size(); ++row) {
+        const size_t call = store.kernels.api_call[row].row();
+        const double ns = double(store.kernels.end_ns[row] - store.kernels.start_ns[row]);
+        const double in_step_ns =
+            clock.IsSteady(store.api_calls.thread[call], store.api_calls.start_ns[call]) ? ns : 0;
+        std::set<std::string> named;
+        for (OperatorCallId op = work.kernels[row].op; !op.IsNone(); op = calls.parent[op.row()]) {
+          const std::string name(store.Text(calls.name[op.row()]));
+          std::array<double, 4>& sum = expected[name];
+          const bool is_own = named.empty();
+          const bool is_first = named.insert(name).second;
+          sum[0] += is_own ? ns : 0;
+          sum[1] += is_first ? ns : 0;
+          sum[2] += is_own ? in_step_ns : 0;
+          sum[3] += is_first ? in_step_ns : 0;
+        }
+      }
+      const LaunchSteps launched(store, steps);
+      for (const OperatorRow& row : sums.Of(steps, CriticalTime(), launched, work).by_name) {
+        const std::array<double, 4> sum = expected[std::string(store.Text(row.name))];
+        EXPECT_DOUBLE_EQ(double(row.gpu_ns), sum[0]) << seed;
+        EXPECT_DOUBLE_EQ(double(row.gpu_total_ns), sum[1]) << seed;
+        EXPECT_DOUBLE_EQ(row.gpu_per_step_ns, clock.PerStep(sum[2])) << seed;
+        EXPECT_DOUBLE_EQ(row.gpu_total_per_step_ns, clock.PerStep(sum[3])) << seed;
       }
     }
   }
@@ -142,7 +192,8 @@ TEST(SteadySums, OfRangesAreThoseOfTheDefinition) {
 TEST(SteadySums, OfModulesAreThoseOfTheDefinition) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     const Store store = MakeStore(seed);
-    const ModuleSums sums(store, BackwardLinks(store), {});
+    const StepInputs inputs(store);
+    const ModuleSums sums(inputs, BackwardLinks(store), {});
     for (const std::vector<uint32_t>& choice : kChoices) {
       const StepSet steps = MakeSteps(choice);
       const ModuleCallsTable& calls = store.module_calls;
@@ -150,7 +201,9 @@ TEST(SteadySums, OfModulesAreThoseOfTheDefinition) {
         return std::string(store.Text(calls.path[row]));
       });
       std::map<std::string, double> calls_of;
-      for (const ModuleRow& row : sums.Of(steps, CriticalTime(), BackwardLinks(store), {}).rows) {
+      const LaunchSteps launched(store, steps);
+      for (const ModuleRow& row :
+           sums.Of(steps, CriticalTime(), BackwardLinks(store), launched, {}).rows) {
         calls_of[row.path] += row.calls_per_step;
       }
       for (const auto& [path, sum] : expected) {
@@ -164,10 +217,13 @@ TEST(SteadySums, OfModulesAreThoseOfTheDefinition) {
 TEST(SteadySums, AreTheSameAfterOtherChoices) {
   const Store store = MakeStore(7);
   const BackwardLinks links(store);
-  const ModuleSums modules(store, links, {});
+  const StepInputs inputs(store);
+  const ModuleSums modules(inputs, links, {});
   const auto self_of = [&](const std::vector<uint32_t>& choice) {
     std::vector<double> self;
-    for (const ModuleRow& row : modules.Of(MakeSteps(choice), CriticalTime(), links, {}).rows) {
+    const StepSet steps = MakeSteps(choice);
+    const LaunchSteps launched(store, steps);
+    for (const ModuleRow& row : modules.Of(steps, CriticalTime(), links, launched, {}).rows) {
       self.push_back(row.self_per_step_ns);
     }
     return self;

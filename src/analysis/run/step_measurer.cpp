@@ -12,11 +12,15 @@
 namespace batchlight {
 namespace {
 
-bool IsSameLoop(const StepOptions& a, const StepOptions& b) {
+bool HaveSameLoops(const StepOptions& a, const StepOptions& b) {
+  return a.range == b.range && a.key == b.key;
+}
+
+bool HaveSameProcesses(const StepOptions& a, const StepOptions& b) {
   const bool same_processes =
       std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(),
                  [](const ProcessPart& x, const ProcessPart& y) { return x.process == y.process; });
-  return same_processes && a.range == b.range && a.key == b.key && a.rank == b.rank;
+  return same_processes && a.rank == b.rank;
 }
 
 void MeasureGradients(const Store& store, RunMeasures& run) {
@@ -47,7 +51,8 @@ int64_t WorkNs(const Store& store) {
 void StepMeasurer::MeasureWhole(StepMeasures wanted, RunMeasures& run) {
   if (run.inputs == nullptr) {
     run.store = &store_;
-    run.inputs = std::make_shared<const StepInputs>(store_);
+    if (basis_.inputs == nullptr) basis_.inputs = std::make_shared<const StepInputs>(store_);
+    run.inputs = basis_.inputs;
     has_owners_ = false;
   }
   // What a step is made of on the CPU is told without knowing whose work is whose, which takes ten
@@ -55,8 +60,19 @@ void StepMeasurer::MeasureWhole(StepMeasures wanted, RunMeasures& run) {
   wanted.reset(static_cast<size_t>(StepMeasure::kBreakdowns));
   if (wanted.none() || has_owners_) return;
   has_owners_ = true;
-  run.links = BackwardLinks(store_);
-  run.work = AttributeWork(store_, run.links);
+  // Both need it, on one thread each.
+  const std::function<void()> parts[] = {[&] { run.links = BackwardLinks(store_); },
+                                         [&] {
+                                           if (wanted[static_cast<size_t>(StepMeasure::kGpu)])
+                                             FindGpus();
+                                           static_cast<void>(run.inputs->operators());
+                                         }};
+  ParallelFor(std::size(parts), [&](size_t i) { parts[i](); });
+  run.work = AttributeWork(*run.inputs, run.links);
+}
+
+void StepMeasurer::FindGpus() {
+  if (basis_.gpus == nullptr) basis_.gpus = std::make_shared<const GpuActivity>(*basis_.inputs);
 }
 
 std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, const StepSet& steps) {
@@ -66,20 +82,18 @@ std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, con
   return *breakdowns_;
 }
 
-GpuSummary StepMeasurer::SumUpGpu(const StepInputs& inputs, const StepSet& steps,
-                                  const Attribution& work) {
-  if (!gpu_) gpu_.emplace(inputs, all_steps_, work);
-  if (!steps.within) return gpu_->Of(steps);
-  if (!gpu_stretches_) gpu_stretches_.emplace(inputs);
+GpuSummary StepMeasurer::SumUpGpu(const StepSet& steps, const Attribution& work) {
+  FindGpus();
+  if (!gpu_) gpu_.emplace(*basis_.gpus, all_steps_, *launched_, work);
   GpuSummary summary = gpu_->Of(steps);
-  summary.breakdowns = gpu_stretches_->Of(steps);
+  if (steps.within) summary.breakdowns = GpuStretches(*basis_.gpus).Of(steps);
   return summary;
 }
 
 void StepMeasurer::SetHiddenLoading(const StepInputs& inputs, const StepSet& steps,
                                     GpuSummary& gpu) {
   if (steps.within) return;  // no table of a part has it
-  if (!hidden_loading_) hidden_loading_.emplace(inputs, all_steps_);
+  if (!hidden_loading_) hidden_loading_.emplace(inputs, basis_.gpus->devices, all_steps_);
   for (GpuBreakdown& breakdown : gpu.breakdowns) {
     breakdown.hidden_loading_ns = hidden_loading_->MeanNs(breakdown, *steps.Of(breakdown.process));
   }
@@ -102,7 +116,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kOperators,
        [&] {
          if (!operators_) operators_.emplace(store_, links, work);
-         run.operators = operators_->Of(steps, critical, work);
+         run.operators = operators_->Of(steps, critical, *launched_, work);
        }},
       {Part::kNvtx,
        [&] {
@@ -111,8 +125,8 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        }},
       {Part::kModules,
        [&] {
-         if (!modules_) modules_.emplace(store_, links, work);
-         run.modules = modules_->Of(steps, critical, links, work);
+         if (!modules_) modules_.emplace(inputs, links, work);
+         run.modules = modules_->Of(steps, critical, links, *launched_, work);
        }},
       {Part::kGradients, [&] { MeasureGradients(store_, run); }},
       {Part::kRoofline,
@@ -122,7 +136,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        }},
       {Part::kGpu,
        [&] {
-         run.gpu = SumUpGpu(inputs, steps, work);
+         run.gpu = SumUpGpu(steps, work);
          SetHiddenLoading(inputs, steps, run.gpu);
        }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
@@ -137,6 +151,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kCudnnPlans, [&] { run.cudnn_plans = FindCudnnPlans(store_, steps.Main()); }},
       {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},
   };
+  if (has_owners_ && !launched_) launched_.emplace(store_, all_steps_);
   ParallelFor(std::size(parts), [&](size_t i) {
     if (wanted[static_cast<size_t>(parts[i].first)]) parts[i].second();
   });
@@ -160,14 +175,17 @@ void StepMeasurer::Combine(StepMeasures wanted, RunMeasures& run) const {
 }
 
 StepSet StepMeasurer::Choose(const StepOptions& options, const StepInputs& inputs) const {
-  StepSet steps = ChooseSteps(inputs, options, *loops_);
+  StepSet steps = ChooseSteps(inputs, options, *basis_.loops);
   if (known_ != nullptr) NameAsKnown(*known_, steps);
   return steps;
 }
 
 void StepMeasurer::FindLoopsOf(const StepOptions& options, const StepInputs& inputs) {
-  if (loops_ && IsSameLoop(options, loops_of_)) return;
-  loops_ = FindLoops(inputs, options);
+  if (basis_.loops == nullptr || (loops_of_ && !HaveSameLoops(options, *loops_of_))) {
+    basis_.loops = std::make_shared<const StepSet>(FindLoops(inputs, options));
+  } else if (loops_of_ && HaveSameProcesses(options, *loops_of_)) {
+    return;
+  }
   critical_ = CriticalTime(store_, Choose(options, inputs), inputs.marks);
   StepOptions all = options;
   all.first_step = StepOptions().first_step;
@@ -176,6 +194,7 @@ void StepMeasurer::FindLoopsOf(const StepOptions& options, const StepInputs& inp
   all_steps_ = Choose(all, inputs);
   breakdowns_.reset();
   gpu_.reset();
+  launched_.reset();
   hidden_loading_.reset();
   loops_of_ = options;
 }

@@ -5,15 +5,18 @@
 #include <bitset>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/breakdown/hidden_loading.h"
 #include "analysis/gpu/gpu_sums.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/launch_steps.h"
 #include "analysis/owners/module_sums.h"
 #include "analysis/owners/nvtx_sums.h"
 #include "analysis/owners/operator_sums.h"
 #include "analysis/roofline/roofline_sums.h"
+#include "analysis/run/run_basis.h"
 #include "analysis/run/run_measures.h"
 
 namespace batchlight {
@@ -42,9 +45,10 @@ using StepMeasures = std::bitset<static_cast<size_t>(StepMeasure::kCount)>;
 class StepMeasurer {
  public:
   explicit StepMeasurer(const Store& store) : store_(store) {}  // must outlive this
-  // Of a part of a run: steps have numbers and kinds by what is known of the rest. The steps must
-  // outlive this.
-  StepMeasurer(const Store& store, const StepSet* known) : store_(store), known_(known) {}
+  // `known`: of a part of a run: steps have numbers and kinds by what is known of the rest, which
+  // must outlive this. `basis`: its loops are those of the options' range and key.
+  StepMeasurer(const Store& store, const StepSet* known, RunBasis basis)
+      : store_(store), known_(known), basis_(std::move(basis)) {}
 
   // Steps, what they were found by and the `wanted` measures. `run` is empty or what this measured
   // before; measures of it that are not wanted may be of other steps.
@@ -62,23 +66,24 @@ class StepMeasurer {
   void Combine(StepMeasures wanted, RunMeasures& run) const;
   std::vector<StepBreakdown> BreakDown(const StepInputs& inputs, const StepSet& steps);
 
-  GpuSummary SumUpGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
+  void FindGpus();
+  GpuSummary SumUpGpu(const StepSet& steps, const Attribution& work);
   void SetHiddenLoading(const StepInputs& inputs, const StepSet& steps, GpuSummary& gpu);
 
   StepSet Choose(const StepOptions& options, const StepInputs& inputs) const;
 
   const Store& store_;
   const StepSet* known_ = nullptr;
+  RunBasis basis_;           // made where it was not given, when it is first needed
   bool has_owners_ = false;  // the run's links and work are known
   // Whichever of the steps count.
-  std::optional<StepSet> loops_;
   StepSet all_steps_;  // as they are where none is left out
   CriticalTime critical_;
-  std::optional<GpuSums> gpu_;
-  std::optional<GpuStretches> gpu_stretches_;
+  std::optional<LaunchSteps> launched_;  // of all steps
+  std::optional<GpuSums> gpu_;           // looks at these, and at the basis
   std::optional<HiddenLoading> hidden_loading_;
   std::optional<std::vector<StepBreakdown>> breakdowns_;
-  StepOptions loops_of_;
+  std::optional<StepOptions> loops_of_;
   std::optional<OperatorSums> operators_;
   std::optional<NvtxSums> nvtx_;
   std::optional<ModuleSums> modules_;

@@ -20,4 +20,12 @@ StepInputs::StepInputs(const Store& s)
   }
 }
 
+const IntervalIndex& StepInputs::operators() const {
+  std::call_once(operators_once_, [this] {
+    const OperatorCallsTable& calls = store.operator_calls;
+    operators_.emplace(calls.thread, calls.start_ns, calls.end_ns);
+  });
+  return *operators_;
+}
+
 }  // namespace batchlight

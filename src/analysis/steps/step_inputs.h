@@ -1,6 +1,8 @@
 // What all ways of finding steps look at, made once per store.
 #pragma once
 
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "analysis/phases/phase_marks.h"
@@ -19,6 +21,13 @@ struct StepInputs {
   ThreadSpans phase_rows;
   IntervalIndex ranges;  // of one thread each: without ranges that end on another thread
   std::vector<std::vector<ThreadId>> threads_of_process;
+
+  // Made when it is first asked for: steps are found without it.
+  const IntervalIndex& operators() const;
+
+ private:
+  mutable std::once_flag operators_once_;
+  mutable std::optional<IntervalIndex> operators_;
 };
 
 }  // namespace batchlight

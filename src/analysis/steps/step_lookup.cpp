@@ -24,6 +24,11 @@ size_t StepLookup::LastBegun(const std::vector<Step>& steps, int64_t time_ns) {
   return after == steps.begin() ? kNone : static_cast<size_t>(after - steps.begin()) - 1;
 }
 
+size_t StepLookup::LastBegun(const std::vector<Step>& steps, int64_t time_ns, size_t near) {
+  const size_t begun = near == kNone ? kNone : LastBegunNear(steps, near, time_ns);
+  return begun == kNone ? LastBegun(steps, time_ns) : begun;
+}
+
 size_t StepLookup::Around(const std::vector<Step>& steps, int64_t time_ns) {
   const size_t row = LastBegun(steps, time_ns);
   return row == kNone || time_ns >= steps[row].end_ns ? kNone : row;
@@ -55,8 +60,7 @@ void StepLookup::Seek(int64_t time_ns) {
   to_ns_ = INT64_MAX;
   if (process_ == nullptr) return;
   const std::vector<Step>& steps = process_->steps;
-  size_t begun = last == kNone ? kNone : LastBegunNear(steps, last, time_ns);
-  if (begun == kNone) begun = LastBegun(steps, time_ns);
+  const size_t begun = LastBegun(steps, time_ns, last);
   const size_t next = begun == kNone ? 0 : begun + 1;
   if (next < steps.size()) to_ns_ = steps[next].start_ns;
   if (begun == kNone) return;

@@ -43,6 +43,8 @@ class StepLookup {
   static size_t Mostly(const std::vector<Step>& steps, int64_t start_ns, int64_t end_ns);
   // Row of the step that began last, at the moment or before it; kNone: none had begun.
   static size_t LastBegun(const std::vector<Step>& steps, int64_t time_ns);
+  // The same; `near`: an answer, or kNone, that may be close.
+  static size_t LastBegun(const std::vector<Step>& steps, int64_t time_ns, size_t near);
   // Row of the first step that ends after the moment; steps.size(): all have ended.
   static size_t FirstUnfinished(const std::vector<Step>& steps, int64_t time_ns);
 

@@ -59,7 +59,7 @@ class RangeTableMaker {
   RangeTableMaker(const Timeline& timeline, StepOptions steps, bool continued = false)
       : timeline_(timeline),
         steps_(std::move(steps)),
-        measurer_(timeline.store(), continued ? &timeline.steps() : nullptr) {}
+        measurer_(timeline.store(), continued ? &timeline.steps() : nullptr, timeline.basis()) {}
 
   // The tables of whole steps where the request is for such, of each process (rank) its own: steps
   // that are asked for by number are those of one process, and of others the ones in their places.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/run/run_basis.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 #include "timeline/rows/counter_row.h"
@@ -110,6 +111,8 @@ class Timeline {
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Track>& tracks() const { return tracks_; }
   const StepSet& steps() const { return steps_; }
+  // What its derived tracks were made from, for tables of a part; empty: not kept.
+  const RunBasis& basis() const { return basis_; }
   const std::vector<PaletteEntry>& palette(TrackKind kind) const {
     return palettes_[static_cast<size_t>(kind)];
   }
@@ -141,6 +144,7 @@ class Timeline {
   DerivedTable& NewDerivedTable() { return derived_.emplace_back(); }
   std::vector<StringId>& NewNames() { return name_columns_.emplace_back(); }
   void SetSteps(StepSet steps) { steps_ = std::move(steps); }
+  void SetBasis(RunBasis basis) { basis_ = std::move(basis); }
   // `origins`: by table.
   void SetOrigins(std::vector<TableOrigin> origins) { origins_ = std::move(origins); }
   void SetMore(int64_t events, int64_t duration_ns) {
@@ -155,6 +159,7 @@ class Timeline {
   std::vector<Group> groups_;
   std::vector<Track> tracks_;
   StepSet steps_;
+  RunBasis basis_;
   std::deque<DerivedTable> derived_;
   std::deque<std::vector<StringId>> name_columns_;
   std::vector<PaletteEntry> palettes_[kTrackKinds];

@@ -135,12 +135,14 @@ void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry)
   if (!known) palette.push_back(entry);
 }
 
-std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline) {
+std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline,
+                                     std::shared_ptr<const GpuActivity>& gpus) {
   std::vector<TrackPlan> plans;
   AddStageTracks(inputs, timeline, plans);
   AddStepTracks(timeline, plans);
   AddPhaseTracks(inputs, timeline, plans);
-  AddIdleTracks(inputs, timeline, plans);
+  gpus = std::make_shared<const GpuActivity>(inputs);
+  AddIdleTracks(*gpus, timeline, plans);
   AddCollectiveTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
   AddPythonTracks(timeline, plans);

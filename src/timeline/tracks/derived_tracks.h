@@ -2,21 +2,25 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "analysis/gpu/gpu_activity.h"
 #include "analysis/steps/step_inputs.h"
 #include "timeline/tracks/store_tracks.h"
 
 namespace batchlight::timeline {
 
-// Adds their events to the timeline, which knows its steps. In the order of display.
-std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline);
+// Adds their events to the timeline, which knows its steps. In the order of display. `gpus`: what
+// was found of them on the way.
+std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline,
+                                     std::shared_ptr<const GpuActivity>& gpus);
 
 // The parts of DerivedTracks.
 void AddStageTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
-void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddIdleTracks(const GpuActivity& gpus, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans);

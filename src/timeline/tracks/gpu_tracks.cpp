@@ -2,8 +2,6 @@
 #include <array>
 
 #include "analysis/gpu/gpu_breakdown.h"
-#include "analysis/gpu/gpu_idle.h"
-#include "analysis/gpu/gpu_launches.h"
 #include "analysis/memory/gpu_memory.h"
 #include "timeline/rows/lanes.h"
 #include "timeline/tracks/derived_tracks.h"
@@ -20,14 +18,12 @@ class GapFinder {
             DerivedTable& stretches)
       : timeline_(timeline), explainer_(explainer), gaps_(gaps), stretches_(stretches) {}
 
-  void Find(const DeviceWork& device, std::vector<GpuLaunch> launches) {
-    SortByStart(launches);
-    std::vector<TimeSpan> busy;
-    for (const std::vector<TimeSpan>& work : device.work) busy = UniteSpans(busy, work);
+  void Find(const DeviceWork& device, const GpuLaunches& launches) {
+    const std::vector<TimeSpan> busy = BusyOf(device);
     if (busy.empty()) return;
     VisitGaps(busy, busy.front().start_ns, busy.back().end_ns, [&](int64_t from_ns, int64_t to_ns) {
-      const auto next = FirstFrom(launches, to_ns);
-      AddGap(from_ns, to_ns, next == launches.end() ? ApiCallId::None() : next->call);
+      const auto next = launches.FirstFrom(to_ns);
+      AddGap(from_ns, to_ns, next ? next->call : ApiCallId::None());
     });
   }
 
@@ -82,20 +78,17 @@ CounterRow CurveOf(const MemoryCurve& curve) {
 
 }  // namespace
 
-void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans) {
-  const Store& store = timeline.store();
-  const std::vector<DeviceWork> devices = CollectDeviceWork(store);
+void AddIdleTracks(const GpuActivity& gpus, Timeline& timeline, std::vector<TrackPlan>& plans) {
+  const std::vector<DeviceWork>& devices = gpus.devices;
   if (devices.empty()) return;
-  const GpuIdleExplainer explainer(inputs);
-  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   DerivedTable& gaps = timeline.NewDerivedTable();
   DerivedTable& stretches = timeline.NewDerivedTable();
   gaps.parts = kIdleCauses;
-  GapFinder finder(timeline, explainer, gaps, stretches);
+  GapFinder finder(timeline, *gpus.idle, gaps, stretches);
   for (size_t i = 0; i < devices.size(); ++i) {
     gaps.begins.push_back(static_cast<uint32_t>(gaps.name.size()));
     stretches.begins.push_back(static_cast<uint32_t>(stretches.name.size()));
-    finder.Find(devices[i], std::move(launches[i]));
+    finder.Find(devices[i], gpus.launches[i]);
   }
   gaps.begins.push_back(static_cast<uint32_t>(gaps.name.size()));
   stretches.begins.push_back(static_cast<uint32_t>(stretches.name.size()));
