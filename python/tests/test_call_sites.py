@@ -33,6 +33,23 @@ class CallSites(BridgeCase):
                 os.chdir(before)
         self.assertEqual(self.said, {"site.optimizer": "train.py:2"})
 
+    def test_folders_that_packages_were_installed_into_are_no_code_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"libs/made.py": "def make(say):\n    say('optimizer')\n", "libs/made-1.0.dist-info/RECORD": "",
+                     "project/made.egg-info/PKG-INFO": "", "own/other-1.0.dist-info/RECORD": "",
+                     "own/train.py": "\nmake(say)\n"}
+            for name, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(text)
+            libs, script = os.path.join(folder, "libs"), os.path.join(folder, "own", "train.py")
+            make = runpy.run_path(os.path.join(libs, "made.py"))["make"]
+            paths = [os.path.join(folder, "own"), libs + os.sep, os.path.join(folder, "project"), "", "/missing", None]
+            with mock.patch.object(sys, "path", paths + sys.path), mock.patch.object(sys, "argv", [script]):
+                self.module.say_libraries()
+            runpy.run_path(script, {"make": make, "say": self.module.say})
+        self.assertEqual(self.said, {"python.library_folders": libs, "site.optimizer": script + ":2"})
+
     def test_loops_that_the_steps_of_optimizers_are_in(self):
         text = """
 import contextlib

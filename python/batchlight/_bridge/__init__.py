@@ -131,6 +131,7 @@ def _torch_imported(torch, options):
             _recorded, _torch_compilation, _torch_experts, _torch_given, _torch_holders, _torch_modules,
             _torch_owners, _torch_padding, _torch_progress, _torch_repeats, _torch_settings, _torch_training,
             _torch_unseen, _torch_updates, _torch_zeros)
+        _imports.attempt("libraries", _call_sites.say_libraries)
         _imports.attempt("settings", _torch_settings.install, torch)
         _imports.attempt("modules", _torch_modules.install, torch)
         _imports.attempt("training", _torch_training.install, torch)

@@ -27,6 +27,7 @@ _MOST_BYTES = 1 << 20   # of a file
 _MOST_STEPPING = 16     # optimizers
 _LOOKED_AT = (1, 2, 3, 8, 64)  # steps of each: training may begin with a loop of its own
 _MOST_READ = 1 << 16     # bytes of a function
+_MOST_ENTRIES = 10_000   # of a folder that Python looks for modules in
 _PYTORCH = (os.sep + "torch" + os.sep, _LIBRARIES[-1])
 _STEPPERS = (*_PYTORCH, os.sep + "accelerate" + os.sep + "optimizer.py")
 _Loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
@@ -34,6 +35,7 @@ _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _said = set()
 _steps = {}  # name of an optimizer's step -> how many there were
 _loops_said = {}  # name of an optimizer's step -> the loops, and the line that it is called at
+_folders = ()  # that packages lie in, each with a separator behind it (say_libraries)
 _loops = {}  # (code, line) -> the lines at which the loops around it begin
 
 
@@ -42,6 +44,31 @@ def say(what):
     if what not in _said:
         _said.add(what)
         attempt("call sites", _say, what)
+
+
+def say_libraries():
+    """Property python.library_folders: where packages were installed into a folder that is named otherwise than
+    site-packages (pip install --target), which PYTHONPATH or the program has Python look in: no code of its own."""
+    global _folders
+    own = os.path.dirname(os.path.abspath(sys.argv[0])) if sys.argv else ""
+    paths = [path.rstrip(os.sep) for path in sys.path if type(path) is str]
+    found = [path for path in dict.fromkeys(paths) if path != own and os.path.isabs(path) and
+             not _is_library(path + os.sep) and _holds_packages(path)]
+    _folders = tuple(path + os.sep for path in found)
+    if found:
+        _native.property("python.library_folders", os.pathsep.join(found))
+
+
+def _holds_packages(folder):
+    """By pip's lists of files: a project of the user's may have the rest of such a folder, too."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry, _ in zip(entries, range(_MOST_ENTRIES)):
+                if entry.name.endswith(".dist-info") and os.path.exists(os.path.join(entry.path, "RECORD")):
+                    return True
+    except OSError:
+        pass
+    return False
 
 
 def say_function(what, holder, name):
@@ -192,7 +219,7 @@ def _code_of(function):
 
 
 def _is_library(path):
-    return path.startswith("<") or any(part in path for part in _LIBRARIES)
+    return path.startswith("<") or any(part in path for part in _LIBRARIES) or path.startswith(_folders)
 
 
 def _short(path):

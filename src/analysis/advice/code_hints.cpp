@@ -109,8 +109,8 @@ bool AsksWhetherIn(std::string_view line) {
          line.find(" for ", asks) == line.npos;
 }
 
-Kind KindOfFile(std::string_view file) {
-  const std::string_view module = InstalledModule(file);
+Kind KindOfFile(const Store& store, std::string_view file) {
+  const std::string_view module = InstalledModule(store, file);
   if (module.empty()) return kKinds;
   const auto* const one =
       std::find_if(std::begin(kFiles), std::end(kFiles),
@@ -179,7 +179,7 @@ class Kinds {
 CodeHint HintFor(const Store& store, const SampledTime& time) {
   Kinds of_modules, of_lines;
   for (const SampledFunction& function : time.innermost) {
-    of_modules.Add(KindOfFile(store.Text(function.file)), function.ns);
+    of_modules.Add(KindOfFile(store, store.Text(function.file)), function.ns);
   }
   for (const SampledFunction& function : time.functions) {
     of_lines.Add(KindOfLine(store.Text(function.text)), function.line_ns);

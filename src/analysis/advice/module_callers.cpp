@@ -36,7 +36,7 @@ class Callers {
       const PythonFramesRow place = store_.python_frames.Row(frame.row());
       if (left > 0) {
         left -= IsModuleCall(store_, place);
-      } else if (OwnerOfSource(store_.Text(place.file)) == SourceOwner::kUser) {
+      } else if (OwnerOfSource(store_, store_.Text(place.file)) == SourceOwner::kUser) {
         ns_[{store_.Text(place.file), place.line}] += look.ns;
         return;
       }

@@ -54,7 +54,8 @@ uint32_t CallersOf::CallerOn(PythonStackId innermost) {
     if (frame.IsNone()) continue;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
     is_inside = is_inside || is_callee_(store_, place);
-    if (!is_inside || OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
+    if (!is_inside || OwnerOfSource(store_, store_.Text(place.file)) != SourceOwner::kUser)
+      continue;
     return known = static_cast<uint32_t>(frame.row());
   }
   return known;

@@ -107,7 +107,7 @@ CodeSamples::CodeSamples(const Store& store) : store_(store) {
   if (empty()) return;
   lines_ = StackLines(store);
   for (const StringId file : store.python_frames.file) {
-    is_shown_.push_back(OwnerOfSource(store.Text(file)) >= SourceOwner::kPackage);
+    is_shown_.push_back(OwnerOfSource(store, store.Text(file)) >= SourceOwner::kPackage);
   }
 }
 
@@ -152,7 +152,7 @@ PythonFrameId CodeSamples::OutermostInModule(PythonStackId stack) const {
     if (frame.IsNone()) continue;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
     if (IsForward(Enclosing(store_.Text(place.function)))) break;
-    if (OwnerOfSource(store_.Text(place.file)) == SourceOwner::kUser) outermost = frame;
+    if (OwnerOfSource(store_, store_.Text(place.file)) == SourceOwner::kUser) outermost = frame;
   }
   return stack.IsNone() || outermost.IsNone() ? innermost : outermost;
 }
@@ -198,7 +198,7 @@ PythonFrameId CodeSamples::OfPackageInLoop(const std::map<FunctionName, int64_t>
     const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
     if (frame.IsNone() || !is_shown_[frame.row()]) continue;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    if (OwnerOfSource(store_.Text(place.file)) == SourceOwner::kUser) break;
+    if (OwnerOfSource(store_, store_.Text(place.file)) == SourceOwner::kUser) break;
     if (innermost.IsNone()) innermost = frame;
     runs_loop = runs_loop ||
                 loop.contains({place.file, std::string(Enclosing(store_.Text(place.function)))});
@@ -229,7 +229,7 @@ SampledFunction CodeSamples::OutermostBut(const std::map<FunctionName, int64_t>&
     const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
     if (frame.IsNone()) continue;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
+    if (OwnerOfSource(store_, store_.Text(place.file)) != SourceOwner::kUser) continue;
     FunctionName name{place.file, std::string(Enclosing(store_.Text(place.function)))};
     if (loop.contains(name)) continue;
     outermost = {.file = name.first, .function = std::move(name.second), .line = place.line};
@@ -261,7 +261,7 @@ SampledFunction CodeSamples::CalledOrInLoop(const std::map<FunctionName, int64_t
     const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
     if (frame.IsNone() || !is_shown_[frame.row()]) continue;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
-    if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) return {};
+    if (OwnerOfSource(store_, store_.Text(place.file)) != SourceOwner::kUser) return {};
     called = {.file = place.file,
               .function = std::string(Enclosing(store_.Text(place.function))),
               .line = place.line};
@@ -391,8 +391,8 @@ std::string CalledText(const Store& store, const SampledTime& time) {
   for (const SampledFunction& function : time.innermost) {
     if (double(function.ns) < kCalledShare * double(time.all_ns) || named == kMost) break;
     const std::string_view file = store.Text(function.file);
-    const SourceOwner owner = OwnerOfSource(file);
-    const std::string_view module = InstalledModule(file);
+    const SourceOwner owner = OwnerOfSource(store, file);
+    const std::string_view module = InstalledModule(store, file);
     if (owner == SourceOwner::kUser || owner == SourceOwner::kPyTorch || module.empty()) continue;
     if (IsForward(function.function)) continue;
     text += (named++ > 0 ? ", `" : "`") + function.function + "` of " + std::string(module);

@@ -20,7 +20,7 @@ PythonFrameId InsideOf(const Store& store, PythonStackId stack, PythonFrameId li
     if (frame.IsNone()) continue;
     if (innermost.IsNone()) innermost = frame;
     const std::string_view file = store.Text(store.python_frames.file[frame.row()]);
-    if (OwnerOfSource(file) >= SourceOwner::kPackage) return frame;
+    if (OwnerOfSource(store, file) >= SourceOwner::kPackage) return frame;
   }
   return innermost;
 }

@@ -28,7 +28,7 @@ TEST(SourcePlace, TellsWhoseCodeALineIs) {
       {"<batchlight>", SourceOwner::kNobody},
       {"", SourceOwner::kNobody},
   };
-  for (const auto& [file, owner] : cases) EXPECT_EQ(OwnerOfSource(file), owner) << file;
+  for (const auto& [file, owner] : cases) EXPECT_EQ(OwnerOfSource(Store(), file), owner) << file;
 }
 
 TEST(SourcePlace, KnowsTheFilesThatSayWhatTheyCallFor) {
@@ -42,13 +42,28 @@ TEST(SourcePlace, KnowsTheFilesThatSayWhatTheyCallFor) {
 }
 
 TEST(SourcePlace, NamesWhatIsInstalled) {
-  EXPECT_EQ(InstalledModule("/venv/lib/python3.11/site-packages/transformers/trainer.py"),
+  EXPECT_EQ(InstalledModule(Store(), "/venv/lib/python3.11/site-packages/transformers/trainer.py"),
             "transformers");
-  EXPECT_EQ(InstalledModule("/usr/lib/python3/dist-packages/six.py"), "six");
-  EXPECT_EQ(InstalledModule("/usr/lib/python3.12/zipfile/__init__.py"), "zipfile");
-  EXPECT_EQ(InstalledModule("/usr/lib/python3.12/gzip.py"), "gzip");
-  EXPECT_EQ(InstalledModule("/home/u/train.py"), "");
-  EXPECT_EQ(InstalledModule("<string>"), "");
+  EXPECT_EQ(InstalledModule(Store(), "/usr/lib/python3/dist-packages/six.py"), "six");
+  EXPECT_EQ(InstalledModule(Store(), "/usr/lib/python3.12/zipfile/__init__.py"), "zipfile");
+  EXPECT_EQ(InstalledModule(Store(), "/usr/lib/python3.12/gzip.py"), "gzip");
+  EXPECT_EQ(InstalledModule(Store(), "/home/u/train.py"), "");
+  EXPECT_EQ(InstalledModule(Store(), "<string>"), "");
+}
+
+TEST(SourcePlace, TakesFoldersThatPackagesWereInstalledIntoForTheirs) {
+  Store store;
+  store.properties.Append({.key = store.strings.Intern("python.library_folders"),
+                           .value = store.strings.Intern("/opt/libs:/home/u/site")});
+  EXPECT_EQ(OwnerOfSource(store, "/home/u/site/pandas/core/frame.py"), SourceOwner::kPackage);
+  EXPECT_EQ(OwnerOfSource(store, "/opt/libs/six.py"), SourceOwner::kPackage);
+  EXPECT_EQ(OwnerOfSource(store, "/opt/libs/torch/optim/sgd.py"), SourceOwner::kPyTorch);
+  EXPECT_EQ(OwnerOfSource(store, "/home/u/site_tools/a.py"), SourceOwner::kUser);
+  EXPECT_EQ(OwnerOfSource(store, "/home/u/train.py"), SourceOwner::kUser);
+  EXPECT_EQ(InstalledModule(store, "/home/u/site/pandas/core/frame.py"), "pandas");
+  EXPECT_EQ(InstalledModule(store, "/opt/libs/six.py"), "six");
+  EXPECT_TRUE(IsOptimizer("/opt/libs/torch/optim/sgd.py"));
+  EXPECT_TRUE(IsDataLoader("/opt/libs/torch/utils/data/_utils/fetch.py"));
 }
 
 TEST(SourcePlace, ShortensPaths) {

@@ -26,7 +26,7 @@ std::vector<FrameFacts> FactsOfFrames(const Store& store) {
   for (size_t row = 0; row < store.python_frames.size(); ++row) {
     const std::string_view path = store.Text(store.python_frames.file[row]);
     const bool records = IsRecorder(path);
-    facts.push_back({OwnerOfSource(path), IsCheckpointing(path), IsOptimizer(path),
+    facts.push_back({OwnerOfSource(store, path), IsCheckpointing(path), IsOptimizer(path),
                      IsDataLoader(path), IsImporting(path), records,
                      records && store.Text(store.python_frames.function[row]) == kLooksAtProgram});
   }
@@ -82,7 +82,7 @@ std::string CallersText(const Store& store, PythonStackId stack, PythonFrameId l
       continue;
     }
     const std::string_view file = store.Text(frames.file[frame.row()]);
-    if (OwnerOfSource(file) != SourceOwner::kUser) continue;
+    if (OwnerOfSource(store, file) != SourceOwner::kUser) continue;
     if (++callers > kMostCallers) return text + " < ...";
     if (!text.empty()) text += " < ";
     text += std::string(ShortFile(file)) + ':' + std::to_string(frames.line[frame.row()]) + ' ' +

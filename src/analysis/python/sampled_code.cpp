@@ -66,7 +66,7 @@ std::map<PythonStackId, StackSum> SumByStack(const Store& store, const SpansOfTh
 std::vector<bool> FindRecorders(const Store& store) {
   std::vector<bool> recorders;
   for (const StringId file : store.python_frames.file) {
-    recorders.push_back(OwnerOfSource(store.Text(file)) == SourceOwner::kNobody);
+    recorders.push_back(OwnerOfSource(store, store.Text(file)) == SourceOwner::kNobody);
   }
   return recorders;
 }

@@ -13,7 +13,7 @@ std::string PythonFrameName(const Store& store, PythonFrameId frame) {
 
 bool IsRecorders(const Store& store, PythonFrameId frame) {
   const std::string_view file = store.Text(store.python_frames.file[frame.row()]);
-  return OwnerOfSource(file) == SourceOwner::kNobody;
+  return OwnerOfSource(store, file) == SourceOwner::kNobody;
 }
 
 }  // namespace

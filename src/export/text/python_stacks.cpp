@@ -28,7 +28,7 @@ std::vector<PythonFrameId> FramesOf(const Store& store, PythonStackId stack) {
     const PythonFrameId frame = store.python_stacks.frame[stack.row()];
     if (frame.IsNone()) continue;
     const std::string_view file = store.Text(store.python_frames.file[frame.row()]);
-    if (OwnerOfSource(file) != SourceOwner::kNobody) frames.push_back(frame);
+    if (OwnerOfSource(store, file) != SourceOwner::kNobody) frames.push_back(frame);
   }
   return frames;
 }

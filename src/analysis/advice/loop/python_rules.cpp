@@ -205,7 +205,7 @@ Finding PythonOfPackages(const RunMeasures& run, double exposed_ns) {
   const Store& store = *run.store;
   const SampledFunction& most = python.of_packages.functions.front();
   const std::string name = FunctionText(store, most);
-  const std::string package(InstalledModule(store.Text(most.file)));
+  const std::string package(InstalledModule(store, store.Text(most.file)));
   const std::string share = PercentOf(exposed_ns / MeanStepNs(run));
   return {.title = name + ": " + share + " of a step is Python of " +
                    (package.empty() ? "what runs the loop" : package),
@@ -390,7 +390,7 @@ namespace {
 bool IsDeepCopy(const Store& store, const PythonFramesRow& frame) {
   const std::string_view file = store.Text(frame.file);
   return store.Text(frame.function) == "deepcopy" && ShortFile(file) == "copy.py" &&
-         OwnerOfSource(file) == SourceOwner::kPython;
+         OwnerOfSource(store, file) == SourceOwner::kPython;
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ double DeepCopiesNs(const RunMeasures& run, double rollouts_ns) {
   int64_t copies_ns = 0;
   for (const SampledFunction& function : sampled.innermost) {
     const std::string_view file = run.store->Text(function.file);
-    if (ShortFile(file) == "copy.py" && OwnerOfSource(file) == SourceOwner::kPython) {
+    if (ShortFile(file) == "copy.py" && OwnerOfSource(*run.store, file) == SourceOwner::kPython) {
       copies_ns += function.ns;
     }
   }

@@ -71,7 +71,8 @@ struct Saver {
 Saver FindSaver(const RunMeasures& run, const ProcessSteps& main, const Saves& saves) {
   const CodeSamples samples(*run.store);
   for (const auto& [function, ns] : samples.OnStacks(main.thread, saves.spans)) {
-    const bool is_own = OwnerOfSource(run.store->Text(function.first)) == SourceOwner::kUser;
+    const bool is_own =
+        OwnerOfSource(*run.store, run.store->Text(function.first)) == SourceOwner::kUser;
     if (!is_own && function.second.starts_with("ModelCheckpoint.")) {
       return {.name = "`ModelCheckpoint`",
               .less_often =
