@@ -83,14 +83,28 @@ bool Holds(std::string_view line, std::string_view text) {
   return false;
 }
 
-// "seen = torch.cat([seen, x])": what is joined has what it was before.
+// What stands between a parenthesis that was opened before `text` and its end.
+std::string_view UntilClosed(std::string_view text) {
+  int open = 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    open += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (open == 0) return text.substr(0, at);
+  }
+  return text;
+}
+
+// "seen = torch.cat([seen, x])": what is joined has what it was before. A state that a cell makes
+// of itself and of what is joined, "h = cell(torch.cat([x, c]), h)", does not grow.
 bool Grows(std::string_view line) {
   constexpr std::string_view kJoins[] = {"cat(", "concat(", "concatenate(", "vstack(", "hstack("};
   const size_t equals = line.find(" = ");
   if (equals == line.npos) return false;
   const std::string_view target = line.substr(0, equals), value = line.substr(equals + 3);
-  return Holds(value, target) && std::any_of(std::begin(kJoins), std::end(kJoins),
-                                             [&](const auto& join) { return Holds(value, join); });
+  return std::any_of(std::begin(kJoins), std::end(kJoins), [&](std::string_view join) {
+    const size_t at = value.find(join);
+    return at != value.npos && Holds(value, join) &&
+           Holds(UntilClosed(value.substr(at + join.size())), target);
+  });
 }
 
 // "items[users == user]": an index by a comparison.

@@ -93,6 +93,7 @@ TEST(CodeHints, OfWhatGrows) {
   EXPECT_EQ(HintOfLine("self.states = torch.cat([self.states, state])"), "What grows");
   EXPECT_EQ(HintOfLine("rows = np.vstack((rows, row))"), "What grows");
   EXPECT_EQ(HintOfLine("both = torch.cat([left, right])"), "");
+  EXPECT_EQ(HintOfLine("h = self.cell(torch.cat([self.embed(token), context], 1), h)"), "");
 }
 
 TEST(CodeHints, OfWhatIsChosenByItsValue) {
