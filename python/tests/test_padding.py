@@ -88,6 +88,14 @@ class Padding(BridgeCase):
                       (random.rand(16, 64) > 0.9).astype(numpy.int64)):
             self.assertEqual(self.module.padding_of(array)[2], 0)
 
+    def test_rows_that_all_end_alike_are_not_padded(self):
+        targets = numpy.arange(5).repeat(15)[None].repeat(4, 0)  # 0 0 0 1 1 1 ... 4 4 4
+        self.iterate([[Tensor(targets)]] * 5)
+        self.assertEqual(self.said, {"data.padding": "0.0000", "data.padding_beyond_longest": "0.0000"})
+        self.iterate([[Tensor(self.texts(64, [16, 16]))], [Tensor(self.texts(64, [32, 32]))]] * 5)
+        self.assertEqual(self.said["data.padding"], self.said["data.padding_beyond_longest"])
+        self.assertGreater(float(self.said["data.padding"]), 0.2)
+
     def test_batches_are_handed_on_and_some_looked_at(self):
         batch = {"input_ids": Tensor(self.texts(64, [16, 8, 8, 8])),
                  "labels": Tensor(numpy.zeros(4, numpy.int64)), "text": ["a"]}

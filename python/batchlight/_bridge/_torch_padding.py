@@ -4,7 +4,8 @@ nothing comes from one, of what the model that learns is called with.
 Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
 positions, and among them at the one with the largest values: token ids, where masks, kinds of
 tokens and flags have only 0 and 1. Padding is a value with which rows end (or begin) and that they
-hardly have elsewhere. Of targets, those are counted that the loss leaves out (-100): a head that makes
+hardly have elsewhere; where all rows of all batches end with as many of it, they are alike (targets in the order of
+their classes), and nothing is padded. Of targets, those are counted that the loss leaves out (-100): a head that makes
 scores for all positions makes these for nothing. Tensors on a GPU are not looked at: that would wait for it.
 """
 import sys
@@ -52,6 +53,7 @@ class Meter:
         self.count = 0
         self.next_look = 2  # 0: no more
         self.positions = self.padded = self.beyond = 0
+        self.ends = set()  # of the batches: how much of a row may be padding, in the mean and in the longest
         self.looks = self.targets = self.ignored = 0
         self.missed = 0
 
@@ -67,8 +69,10 @@ class Meter:
             self.positions += positions
             self.padded += padded
             self.beyond += beyond
-            _native.property("data.padding", "%.4f" % (self.padded / self.positions))
-            _native.property("data.padding_beyond_longest", "%.4f" % (self.beyond / self.positions))
+            self.ends.update((padded / len(ids), beyond / len(ids)))
+            is_padding = len(self.ends) > 1
+            _native.property("data.padding", "%.4f" % (is_padding and self.padded / self.positions))
+            _native.property("data.padding_beyond_longest", "%.4f" % (is_padding and self.beyond / self.positions))
         except Exception as error:  # of a batch that is like no other: nothing is said of it
             if is_of_handler(error):
                 raise
