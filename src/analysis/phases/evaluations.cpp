@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -20,6 +21,8 @@ using Kind = LoopEventKind;
 // Fewer are a check before the training, or a model that looks at its own output once more.
 constexpr size_t kLeastRollouts = 3;
 constexpr int64_t kLeastCallsOfRollout = 8;
+// As many on both sides, with gradients on and off, are two things.
+constexpr size_t kLeastAlike = 8;
 // Of one module in a row, with gradients on, that nothing learns from: fewer are looks at it.
 constexpr size_t kLeastUnlearned = 3;
 // More than in most iterations: whole episodes, where the loop acts once in each.
@@ -28,6 +31,7 @@ constexpr int64_t kTimesUsual = 8;
 constexpr int64_t kNearNs = 2'000'000;
 
 // Calls of one evaluation, with nothing of training between them.
+// Or, where a policy plays with gradients on and then makes samples without, of one of the two.
 struct Stretch {
   size_t first = 0;  // of the events
   size_t last = 0;
@@ -87,9 +91,10 @@ class ThreadEvaluations {
 
   // Marks without their thread.
   std::vector<PhaseMark> Run() const {
-    std::map<std::pair<uint32_t, bool>, Habit> habits;
+    std::map<std::tuple<uint32_t, bool, bool>, Habit> habits;
     for (size_t i = 0; i < stretches_.size(); ++i) {
-      Habit& habit = habits[{stretches_[i].path.value, stretches_[i].eval_mode()}];
+      const Stretch& stretch = stretches_[i];
+      Habit& habit = habits[{stretch.path.value, stretch.eval_mode(), IsPlayed(stretch)}];
       habit.steps.insert(stretches_[i].step);
       habit.stretches.push_back(i);
     }
@@ -142,7 +147,7 @@ class ThreadEvaluations {
   }
 
   // Rows of calls with gradients on that no backward comes back to, of one module or of several in
-  // turn (an encoder and its decoder).
+  // turn (an encoder and its decoder; a model in eval mode and its loss).
   void FindUnlearned() {
     size_t first = 0;
     std::unordered_map<uint32_t, size_t> calls;  // of the row so far, by path
@@ -159,7 +164,7 @@ class ThreadEvaluations {
       if (IsCall(i) && events_[i].unlearned && !events_[i].eval_mode) {
         if (calls.empty()) first = i;
         ++calls[events_[i].path.value];
-      } else if (IsCall(i) || !Joins(i)) {
+      } else if (IsCall(i) ? !events_[i].unlearned : !Joins(i)) {
         end(i);
       }
     }
@@ -261,12 +266,32 @@ class ThreadEvaluations {
     }
   }
 
+  // Calls of an evaluation in a row from the event on, all with gradients off or all with them on;
+  // no more are counted than change what it is.
+  size_t AlikeFrom(size_t i) const {
+    const bool no_grad = events_[i].no_grad;
+    size_t count = 0;
+    for (; i < events_.size() && Joins(i) && count < kLeastAlike; ++i) {
+      if (!IsCall(i)) continue;
+      if (events_[i].no_grad != no_grad) break;
+      ++count;
+    }
+    return count;
+  }
+
   void JoinStretches() {
     bool open = false;
+    size_t alike = 0;  // calls in a row up to here
+    bool no_grad = false;
     for (size_t i = 0; i < events_.size(); ++i) {
       if (!Joins(i)) open = false;
       if (!IsCall(i) || !is_evaluation_[i]) continue;
       const LoopEvent& call = events_[i];
+      if (open && call.no_grad != no_grad) {
+        open = alike < kLeastAlike || AlikeFrom(i) < kLeastAlike;
+      }
+      alike = open && call.no_grad == no_grad ? alike + 1 : 1;
+      no_grad = call.no_grad;
       if (!open) {
         stretches_.push_back({.first = i, .path = call.path, .step = call.step});
         open = true;
@@ -389,6 +414,10 @@ class ThreadEvaluations {
     return inner * 4 <= gaps && !prepares;
   }
 
+  // Beside what is called with gradients off: as many calls with them on as are a thing of its own.
+  static bool IsPlayed(const Stretch& stretch) {
+    return stretch.unlearned && stretch.calls >= kLeastAlike;
+  }
   // One call with gradients off, in train mode, of which no number is read is a look at the model
   // (a picture, a sample).
   static bool IsLongEnough(const Stretch& stretch) {
