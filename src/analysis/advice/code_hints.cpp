@@ -21,6 +21,7 @@ namespace {
 #define GROWS(kind)
 #define CHOOSES(kind)
 #define IN_LIST(kind)
+#define BY_ITSELF(kind)
 
 enum Kind : uint8_t {
 #undef HINT
@@ -69,6 +70,14 @@ constexpr Known kLines[] = {
 #include "analysis/advice/code_hints.def"
 #undef LINE
 #define LINE(text, kind)
+};
+
+constexpr Kind kByItself[] = {
+#undef BY_ITSELF
+#define BY_ITSELF(kind) kind,
+#include "analysis/advice/code_hints.def"
+#undef BY_ITSELF
+#define BY_ITSELF(kind)
 };
 
 bool IsOfName(char letter) {
@@ -163,6 +172,14 @@ Kind KindOfLine(std::string_view line) {
 #undef GROWS
 #undef CHOOSES
 #undef IN_LIST
+#undef BY_ITSELF
+
+// What the line of a function takes for what its text says.
+int64_t NsOf(Kind kind, const SampledFunction& function) {
+  const bool by_itself =
+      std::find(std::begin(kByItself), std::end(kByItself), kind) != std::end(kByItself);
+  return by_itself ? function.alone_ns : function.line_ns;
+}
 
 CodeHint TextOf(Kind kind) {
   if (kind == kKinds) return {};
@@ -196,7 +213,8 @@ CodeHint HintFor(const Store& store, const SampledTime& time) {
     of_modules.Add(KindOfFile(store, store.Text(function.file)), function.ns);
   }
   for (const SampledFunction& function : time.functions) {
-    of_lines.Add(KindOfLine(store.Text(function.text)), function.line_ns);
+    const Kind kind = KindOfLine(store.Text(function.text));
+    of_lines.Add(kind, NsOf(kind, function));
   }
   of_modules.JoinWritten();
   of_lines.JoinWritten();
@@ -205,8 +223,9 @@ CodeHint HintFor(const Store& store, const SampledTime& time) {
 }
 
 CodeHint HintFor(const Store& store, const SampledFunction& function) {
-  const bool is_enough = double(function.line_ns) >= kHintShare * double(function.ns);
-  return is_enough ? TextOf(KindOfLine(store.Text(function.text))) : CodeHint();
+  const Kind kind = KindOfLine(store.Text(function.text));
+  const bool is_enough = double(NsOf(kind, function)) >= kHintShare * double(function.ns);
+  return is_enough ? TextOf(kind) : CodeHint();
 }
 
 }  // namespace batchlight::advice

@@ -56,14 +56,15 @@ TEST(CodeHints, AFileOfTheProgramOfThatNameIsNone) {
 }
 
 // The first two words of the hint for a function that spends most of its time in a line with this
-// text.
-std::string HintOfLine(const char* text, int64_t line_ns = 90) {
+// text, all of it without another function below that.
+std::string HintOfLine(const char* text, int64_t line_ns = 90, int64_t below_ns = 0) {
   Store store;
   const SampledFunction function{.file = store.strings.Intern("/home/u/train.py"),
                                  .function = "f",
                                  .line = 3,
                                  .text = store.strings.Intern(text),
                                  .line_ns = line_ns,
+                                 .alone_ns = line_ns - below_ns,
                                  .ns = 100};
   const std::string hint = HintFor(store, function).text;
   const SampledTime time{.functions = {function}, .innermost = {function}, .all_ns = 100};
@@ -72,7 +73,8 @@ std::string HintOfLine(const char* text, int64_t line_ns = 90) {
 }
 
 TEST(CodeHints, OfALineThatHoldsAThird) {
-  EXPECT_EQ(HintOfLine("batch = random.sample(self.memory, self.batch_size)"), "random.sample of");
+  EXPECT_EQ(HintOfLine("batch = random.sample(self.memory, self.batch_size)"),
+            "random.sample draws");
   EXPECT_EQ(HintOfLine("batch = random.sample(self.memory, self.batch_size)", 30), "");
   EXPECT_EQ(HintOfLine("x = torch.tensor([s.state for s in batch])"), "A tensor");
   EXPECT_EQ(HintOfLine("place = self.names.index(name)"), "list.index() and");
@@ -80,6 +82,13 @@ TEST(CodeHints, OfALineThatHoldsAThird) {
   EXPECT_EQ(HintOfLine("words = line.lower().split()"), "Split and");
   EXPECT_EQ(HintOfLine("y = self.linear(x)"), "");
   EXPECT_EQ(HintOfLine(""), "");
+}
+
+TEST(CodeHints, OfWhatALineDoesItselfIsNotOfWhatItCalls) {
+  const char* const acts = "logits = actor(torch.tensor([observation]))";
+  EXPECT_EQ(HintOfLine(acts, 90), "A tensor");
+  EXPECT_EQ(HintOfLine(acts, 90, 80), "") << "the actor takes it";
+  EXPECT_EQ(HintOfLine("x = cut(json.loads(line))", 90, 80), "Parse once,") << "is Python";
 }
 
 TEST(CodeHints, OfALineOnlyWhereTheNameIsWhole) {

@@ -72,10 +72,12 @@ void Sort(std::vector<SampledFunction>& functions) {
 struct LineTime {
   StringId text;
   int64_t ns = 0;
+  int64_t alone_ns = 0;  // with no other function below it
   LooksInARow looks;
 
-  void Add(int64_t more_ns, const TimeSpan& span) {
+  void Add(int64_t more_ns, const TimeSpan& span, bool alone) {
     ns += more_ns;
+    alone_ns += alone ? more_ns : 0;
     looks.Add(span);
   }
 };
@@ -93,6 +95,7 @@ std::vector<SampledFunction> SumsOf(const LinesOfFunctions& lines) {
       function.line = line;
       function.text = time.text;
       function.line_ns = time.ns;
+      function.alone_ns = time.alone_ns;
       function.longest = time.looks.longest();
     }
     functions.push_back(function);
@@ -162,14 +165,14 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
                                Chooser&& choose) const {
   LinesOfFunctions lines, innermost;
   SampledTime time;
-  const auto add = [&](PythonFrameId frame, int64_t ns, const TimeSpan& span,
+  const auto add = [&](PythonFrameId frame, int64_t ns, const TimeSpan& span, bool alone,
                        LinesOfFunctions& to) {
     if (frame.IsNone()) return;
     const PythonFramesRow place = store_.python_frames.Row(frame.row());
     LineTime& line =
         to[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line];
     line.text = place.text;
-    line.Add(ns, span);
+    line.Add(ns, span, alone);
   };
   VisitLooks(thread, spans, [&](PythonStackId stack, const LookTimes& times, TimeSpan span) {
     if (IsOfOthers(stack)) return;
@@ -177,8 +180,9 @@ SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spa
     time.times += times;
     const PythonFrameId frame = choose(stack);
     if (frame.IsNone()) return;  // it waits, or is nobody's that is named
-    add(frame, times.ns(), span, lines);
-    add(store_.python_stacks.frame[stack.row()], times.ns(), span, innermost);
+    const PythonFrameId top = store_.python_stacks.frame[stack.row()];
+    add(frame, times.ns(), span, frame == top, lines);
+    add(top, times.ns(), span, true, innermost);
   });
   time.functions = SumsOf(lines);
   time.innermost = SumsOf(innermost);
@@ -247,7 +251,7 @@ SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop,
     time.times += times;
     const SampledFunction outermost = OutermostBut(loop, stack);
     if (outermost.line == 0) return;
-    lines[{outermost.file, outermost.function}][outermost.line].Add(times.ns(), span);
+    lines[{outermost.file, outermost.function}][outermost.line].Add(times.ns(), span, false);
   });
   time.functions = SumsOf(lines);
   return time;
@@ -337,6 +341,7 @@ std::vector<SampledFunction> SumOf(const std::vector<SampledTime>& times,
       place->second.ns += function.ns;
       if (place->second.line == function.line) {
         place->second.line_ns += function.line_ns;
+        place->second.alone_ns += function.alone_ns;
         KeepLonger(place->second.longest, function.longest);
       }
     }

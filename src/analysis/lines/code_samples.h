@@ -24,6 +24,7 @@ struct SampledFunction {
   uint32_t line = 0;     // where most of it was
   StringId text;         // of that line, where the file could be read
   int64_t line_ns = 0;   // in that line
+  int64_t alone_ns = 0;  // of that in the line itself, or in C that it calls: in no other function
   int64_t ns = 0;        // wall time that the samples stand for
   TimeSpan longest{};    // of looks at that line, one after the other; empty: not known
 };

@@ -42,6 +42,8 @@ TEST_F(CodeSamplesTest, TimeIsOfTheInnermostOwnFunction) {
   EXPECT_EQ(time.all_ns, 600);
   ASSERT_EQ(time.functions.size(), 2u);
   EXPECT_EQ(time.functions[0].ns, 500);
+  EXPECT_EQ(time.functions[0].line_ns, 400);
+  EXPECT_EQ(time.functions[0].alone_ns, 100);
   EXPECT_EQ(FunctionText(store_, time.functions[0]), "`collect` (train.py:42)");
   EXPECT_EQ(FunctionText(store_, time.functions[1]), "the main program (train.py:90)");
   EXPECT_EQ(FunctionTexts(store_, time, 1), "`collect` (train.py:42)");
