@@ -9,6 +9,8 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/code_hints.h"
 #include "analysis/advice/loading/loader_workers.h"
+#include "analysis/advice/loop/stage_calls.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
@@ -301,6 +303,38 @@ std::string KeepOutputsText(const std::string& code) {
                  : "";
 }
 
+// How the model is asked in validations.
+struct Asked {
+  std::string seen, action;
+};
+
+Asked HowAsked(const RunMeasures& run, uint64_t passes) {
+  const StageCalls calls = CallsInStage(run, StageKind::kValidation);
+  Asked asked;
+  if (calls.model_calls == 0) return asked;
+  asked.seen = " They call the model " + std::to_string(calls.model_calls) + " times, for " +
+               TimeOf(double(calls.module_ns) / double(calls.model_calls)) + " each.";
+  if (double(calls.followed) >= kFollowedInValidation * double(calls.operators)) {
+    asked.seen += " Autograd follows them.";
+    asked.action =
+        "Put it under torch.no_grad() or torch.inference_mode(): autograd keeps what only a "
+        "backward needs. ";
+  }
+  // Whose answer is read each time: steps that feed on each other's output make no larger batch.
+  const bool is_read = calls.scalars_read >= calls.model_calls;
+  // On processors that others take, each operator is longer than it is.
+  const double operator_ns = double(calls.operator_ns) /
+                             double(std::max<uint64_t>(1, calls.operators)) *
+                             (1 - ProcessorWait(run));
+  const bool is_small = is_read && run.gpu.empty() && operator_ns < kSmallOperatorNs;
+  if (is_small && double(calls.model_calls) >= kManyCallsOfValidation * double(passes)) {
+    asked.action +=
+        "A call of so small a model takes about as long for many samples as for few: ask for many "
+        "at once (a larger batch, all environments or all beams together). ";
+  }
+  return asked;
+}
+
 }  // namespace
 
 void ValidationCost(const RunMeasures& run, Findings* findings) {
@@ -308,6 +342,7 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
   if (!CouldComeLessOften(validation, kRepeatedShare)) return;
   const std::vector<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
   const StageCode code = CodeOfStage(run, StageKind::kValidation);
+  const Asked asked = HowAsked(run, validation.passes);
   AddRepeated(
       validation,
       {.title =
@@ -316,9 +351,10 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                 ? "longer than training"
                 : PercentOf(validation.share()) + " of training and validation"),
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
-               " together, training " + TimeOf(validation.training_ns) + "." + code.seen,
+               " together, training " + TimeOf(validation.training_ns) + "." + code.seen +
+               asked.seen,
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
-       .action = KeepOutputsText(code.seen) + code.hint + "Validate every " +
+       .action = KeepOutputsText(code.seen) + code.hint + asked.action + "Validate every " +
                  Ordinal(validation.times_less) +
                  " time, or on a part of the data; its batches, which need no gradients "
                  "(torch.no_grad), may be two to four times as large" +

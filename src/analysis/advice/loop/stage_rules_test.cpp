@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +94,49 @@ TEST(StageRules, ValidationThatTakesLongerThanTraining) {
                          "four times as large"),
       std::string::npos)
       << found->action;
+}
+
+// Five epochs of ten steps, each followed by a validation of 30 calls of the model of 2 ms, with an
+// operator in each whose number is read.
+std::string ActionOfCalls(bool followed, bool read, int64_t operator_ns) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0, number = 1;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (int step = 0; step < 10; ++step, t += 10 * kMs) {
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    }
+    build.Phase(thread, Phase::kValidation, "validate", t, t + 60 * kMs);
+    for (int call = 0; call < 30; ++call, t += 2 * kMs) {
+      build.Module(thread, "Net", "Net", t, t + kMs);
+      build.Operator(thread, "aten::addmm", t + 1000, t + 1000 + operator_ns, number);
+      if (followed) ++number;
+      if (!read) continue;
+      build.Operator(thread, "aten::_local_scalar_dense", t + kMs + 2000, t + kMs + 3000, number);
+    }
+  }
+  build.Range(thread, "step", t, t + 10 * kMs);
+  const Store store = build.Build();
+  const RunOverview run = BuildOverview(store);
+  const Finding* found = FindRule(run.findings, "validation-cost");
+  EXPECT_NE(found, nullptr);
+  if (found == nullptr) return "";
+  EXPECT_NE(found->seen.find("They call the model 150 times, for 1.00 ms each."), std::string::npos)
+      << found->seen;
+  return found->action;
+}
+
+TEST(StageRules, AValidationThatAutogradFollowsIsToldSoFirst) {
+  EXPECT_TRUE(ActionOfCalls(true, false, kMs / 2).starts_with("Put it under torch.no_grad()"));
+  EXPECT_TRUE(ActionOfCalls(false, false, kMs / 2).starts_with("Validate every"));
+}
+
+TEST(StageRules, AValidationOfManySmallCallsIsToldToAskForMoreAtOnce) {
+  const std::string_view more = "ask for many at once";
+  EXPECT_NE(ActionOfCalls(false, true, 20'000).find(more), std::string::npos);
+  EXPECT_EQ(ActionOfCalls(false, true, kMs / 2).find(more), std::string::npos) << "computes";
+  EXPECT_EQ(ActionOfCalls(false, false, 20'000).find(more), std::string::npos)
+      << "each may feed on the one before";
 }
 
 TEST(StageRules, WorkersThatStartInAValidationAreNotItsCost) {
