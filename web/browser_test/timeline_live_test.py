@@ -227,6 +227,25 @@ class Live(unittest.TestCase):
                                      'return from.filter((start, i) => start >= view.from && to[i] <= view.to).length')
             self.assertEqual(shown, steps, place)
 
+    def test_a_picture_that_was_chosen_while_it_was_read_anew_stays(self):
+        """Several questions may hear at once that all is to be read anew, and the reader may move meanwhile."""
+        self.serve(20)
+        self.tell('partial yes')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url)
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+        self.tell('slow 500')
+        self.tell('partial no')
+        self.browser.run_async('const [done] = arguments; const {live} = batchlightTimeline.app; const one = live.renew();'
+                               'setTimeout(() => Promise.all([one, live.renew()]).then(() => done(null)), 250)')
+        shown = 'const {view, whole} = batchlightTimeline.app.model; return [view.from > whole.from, view.to < whole.to]'
+        self.assertEqual(self.browser.run(shown), [True, True])
+        self.browser.run('const {motion, model} = batchlightTimeline.app; motion.jump(model.whole)')
+        moved = [4 * STEP, 5 * STEP]
+        self.browser.run_async('const [from, to, done] = arguments; const {live, motion} = batchlightTimeline.app;'
+                               'live.renew().then(() => done(null)); setTimeout(() => motion.jump({from, to}), 100)', *moved)
+        self.assertEqual(self.browser.run('const {view} = batchlightTimeline.app.model; return [view.from, view.to]'), moved)
+
     def test_old_data_stay_while_new_come(self):
         self.serve(20)
         self.tell('slow 700')

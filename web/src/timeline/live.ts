@@ -85,13 +85,14 @@ export class Live {
   // Reads anew what the runs are; also after the server said that an answer is of an older state.
   async renew(): Promise<void> {
     const {model, motion} = this;
-    const atEnd = motion.goal.to >= model.whole.from + kAtEnd * (model.whole.to - model.whole.from);
-    const wasWhole = motion.goal.from <= model.whole.from && atEnd;
-    const before = model.whole.to;
     for (const run of model.runs) {
       if (run.source.isStatic) continue;
       run.renew(await run.source.call<RunAnswer>("run", {generation: undefined}));
     }
+    // Only now: the reader, or another question that heard the same, may have moved meanwhile.
+    const atEnd = motion.goal.to >= model.whole.from + kAtEnd * (model.whole.to - model.whole.from);
+    const wasWhole = motion.goal.from <= model.whole.from && atEnd;
+    const before = model.whole.to;
     model.renewTracks(tracksOfAll(model.runs));
     model.whole = wholeOfAll(model.runs);
     if (wasWhole) motion.to(model.whole);
