@@ -547,6 +547,7 @@ class Served(unittest.TestCase):
         self.browser.click_at(left + 2.5 * width / count, top + 2)
         self.wait('const {range, view} = batchlightTimeline.app.model; return range.from === arguments[0] && range.to === arguments[1] &&'
                   'view.from < range.from && view.to > range.to', begin, end)
+        self.wait('return document.querySelector(".range-head").innerText.startsWith("Step 2 of B")')  # of both, as T has it
 
     def test_a_note_of_the_second_run_lies_beside_it(self):
         second = self.folder / 'second.batchlight'

@@ -94,6 +94,30 @@ class StepTimes(timeline_case.TimelineCase):
         self.wait('return batchlightTimeline.app.model.range === null')
         self.assertEqual([round(time) for time in self.view()], [round(time) for time in before])
 
+    def test_steps_are_places_of_the_history_by_their_numbers(self):
+        self.click_step(SLOW)
+        self.wait(RANGE)
+        entries = self.wait('return location.hash.includes("range=") && history.length')
+        left, top, _, height = self.box()
+        drag = [(left + (place + 0.5) * self.bar_px(), top + height / 2) for place in (5, 8)]
+        typed = ('const [form] = [...document.querySelectorAll(".range-forms form")].slice(-1);'
+                 '[...form.querySelectorAll("input")].forEach((input, i) => (input.value = [11, 13][i])); form.requestSubmit()')
+        ways = [(lambda: self.browser.drag_between(*drag), {'first': 5, 'last': 8}),
+                (lambda: self.run_js(typed), {'first': 11, 'last': 13}),
+                (lambda: (self.show(17 * USUAL + 1000, 17 * USUAL + 90_000), self.press('t')), {'first': 17, 'last': 17})]
+        named = 'const {first, last} = batchlightTimeline.app.model.range?.steps ?? {}; return {first, last}'
+        for i, (way, steps) in enumerate(ways):
+            way()
+            self.wait('return history.length === arguments[0] + arguments[1]', entries, i + 1)
+            self.assertEqual(self.run_js(named), steps)
+        for steps in ({'first': 11, 'last': 13}, {'first': 5, 'last': 8}, {'first': SLOW, 'last': SLOW}):
+            self.run_js('history.back()')
+            self.wait(f'const steps = (() => {{ {named} }})(); return steps.first === arguments[0] && steps.last === arguments[1]', *steps.values())
+        self.wait('return document.querySelector(".range-head").innerText.startsWith(arguments[0])', f'Step {SLOW},')
+        # Of any other time none is said.
+        self.open(f'#from=0&to={9 * USUAL}&range=100-{3 * USUAL}')
+        self.assertIsNone(self.run_js(RANGE))
+
     def test_a_drag_takes_several(self):
         left, top, _, height = self.box()
         bar = self.bar_px()

@@ -1,8 +1,9 @@
 // Keeps the address telling what is shown, and goes where an address points.
 import type {App} from "./app";
-import {stepAt, typicalSteps} from "./data/steps";
+import {stepAt, stepsFilling, typicalSteps} from "./data/steps";
 import {heldStepsText, isPart, lackOfSteps} from "./state/held";
-import {runLetter} from "./state/places";
+import type {Range} from "./state/model";
+import {runLetter, whoseSteps} from "./state/places";
 import type {UrlState} from "./state/url_state";
 import {formatUrl} from "./state/url_state";
 import {framed} from "./state/viewport";
@@ -16,6 +17,17 @@ const kPlaces = ["from", "step", "at", "find", "sel", "range"] as const;
 // What is selected, as the address says it.
 function selectionOf({sel}: UrlState): string {
   return sel ? `${sel.run ?? 0}:${sel.table}:${sel.row}` : "";
+}
+
+// The address has times; of whole steps the first process that has these is meant.
+function rangeOf(model: App["model"], [from, to]: [number, number]): Range {
+  for (const run of model.runs)
+    for (const [process, steps] of run.info.steps.entries()) {
+      const own = {from: Math.round(from - run.offset), to: Math.round(to - run.offset)};
+      const named = stepsFilling(steps, own);
+      if (named) return {from, to, steps: {...named, of: whoseSteps(model, run, steps), process}};
+    }
+  return {from, to};
 }
 
 export class Address {
@@ -106,7 +118,7 @@ export class Address {
     else if (state.find && state.from === undefined)
       void app.actions.find.called(state.find, state.table);
     if (state.mark) model.setMark({from: state.mark[0], to: state.mark[1]});
-    if (state.range) model.setRange({from: state.range[0], to: state.range[1]});
+    if (state.range) model.setRange(rangeOf(model, state.range));
     if (state.sel && (ofB || !state.sel.run)) {
       const {table, row, run: index = 0} = state.sel;
       void app.actions.select(model.runs[index], {table, row}, state.from === undefined);

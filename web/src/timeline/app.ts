@@ -94,6 +94,7 @@ export class App {
       lane: (id) => this.actions.showTrack(id, 0),
     });
     this.range = new RangePanel(model, (span) => {
+      this.address.leave();
       const {from, to} = this.motion.goal;
       const small = lengthOf(span) < kLeastShown * (to - from);
       if (small || span.from < from || span.to > to) this.motion.to(framed(span, model.whole));
@@ -267,9 +268,10 @@ export class App {
     if (leaves) this.address.leave();
     const {number, from, to} = steps;
     const process = run.info.steps.indexOf(steps);
-    const isNamed = run === model.first && number.indexOf(number[first]) === first &&
-      number.indexOf(number[last]) === last;
-    if (isNamed && process === 0) return this.address.goToSteps(number[first], number[last]);
+    const isNamed =
+      number.indexOf(number[first]) === first && number.indexOf(number[last]) === last;
+    if (isNamed && run === model.first && process === 0)
+      return this.address.goToSteps(number[first], number[last]);
     const span = {from: from[first] + run.offset, to: to[last] + run.offset};
     this.motion.jump(framed(span, model.whole));
     const named = {first: number[first], last: number[last], of: whoseSteps(model, run, steps)};
@@ -278,8 +280,9 @@ export class App {
 
   stepRange(): void {
     const step = this.actions.stepAt();
-    if (step) this.model.setRange(step);
-    else this.say("There is no step here.");
+    if (!step) return this.say("There is no step here.");
+    this.address.leave();
+    this.model.setRange(step);
   }
 
   // What a note is written to.

@@ -43,6 +43,16 @@ export function stepsWithin(
   return {first, behind};
 }
 
+// The steps that begin and end with a stretch of time, by their numbers; null: none do, or a number
+// means another step too.
+export function stepsFilling(
+  {from, to, number}: StepsInfo, span: Span): {first: number; last: number}|null {
+  const [begin, end] = [firstEnding(to, span.from), firstEnding(to, span.to - 1)];
+  if (begin > end || from[begin] !== span.from || to[end] !== span.to) return null;
+  const isNamed = [begin, end].every((place) => number.indexOf(number[place]) === place);
+  return isNamed ? {first: number[begin], last: number[end]} : null;
+}
+
 const kShown = 3;  // steps of the first picture
 
 // Steps of the first training process to open at, by their places: as long together as steps

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {RunAnswer, StepsInfo} from "./protocol";
-import {middlePair, searchedStep, stepOf, startInStep, typicalSteps} from "./steps";
+import {middlePair, searchedStep, stepOf, stepsFilling, startInStep, typicalSteps} from "./steps";
 
 // Steps one after the other, of these lengths.
 function runOf(lengths: number[]): RunAnswer {
@@ -66,4 +66,15 @@ test("two runs are compared at a step that counts in both", () => {
   assert.deepEqual(middlePair(pairs, steps([1, 3, 4]), steps([0, 1, 3, 4])), {a: 3, b: 3});
   assert.deepEqual(middlePair(pairs, steps([1]), steps([2])), {a: 2, b: 2}, "none counts in both");
   assert.equal(middlePair([], undefined, undefined), undefined);
+});
+
+test("whole steps are known by their ends", () => {
+  const {steps: [steps]} = runOf([10, 20, 30]);
+  steps.number = [5, 6, 8];
+  assert.deepEqual(stepsFilling(steps, {from: 10, to: 30}), {first: 6, last: 6});
+  assert.deepEqual(stepsFilling(steps, {from: 0, to: 60}), {first: 5, last: 8});
+  for (const span of [{from: 1, to: 30}, {from: 0, to: 31}, {from: 30, to: 30}, {from: 60, to: 70}])
+    assert.equal(stepsFilling(steps, span), null);
+  steps.number = [5, 5, 8];  // a number that is another step's as well
+  assert.equal(stepsFilling(steps, {from: 10, to: 30}), null);
 });
