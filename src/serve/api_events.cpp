@@ -82,9 +82,14 @@ HttpResponse AnswerNames(const ApiContext&, const Snapshot& run, JsonRequest& re
 
 HttpResponse AnswerEvent(const ApiContext&, const Snapshot& run, JsonRequest& request) {
   const uint32_t ref = RefOf(run, request);
+  const bool of_part = request.Has("from") || request.Has("to");
+  const int64_t from_ns = of_part ? request.Time("from") : 0;
+  const int64_t to_ns = of_part ? request.Time("to") : 0;
   if (!request.ok()) return BadRequest(request);
   if (ref == kNoRef) return ErrorResponse(404, "unknown", "there is no such event");
-  return JsonResponse(EventDetails(run.timeline(), run.links(), ref));
+  json event = EventDetails(run.timeline(), run.links(), ref);
+  if (of_part) event["line_within"] = LineWithin(run.timeline(), ref, from_ns, to_ns);
+  return JsonResponse(event);
 }
 
 HttpResponse AnswerLinks(const ApiContext&, const Snapshot& run, JsonRequest& request) {

@@ -255,6 +255,16 @@ json EventJson(const Timeline& timeline, uint32_t ref) {
           {"to", events.End(ref)}};
 }
 
+json LineWithin(const Timeline& timeline, uint32_t ref, int64_t from_ns, int64_t to_ns) {
+  const EventOrigin origin = timeline.OriginOf(ref);
+  const EventPlace place = origin.timeline->PlaceOf(origin.ref);
+  if (place.track == kNoRef || !IsSampled(origin.timeline->tracks()[place.track].kind)) {
+    return nullptr;
+  }
+  const SampledCall call = SampledCalls(*origin.timeline).In(place, origin.ref, from_ns, to_ns);
+  return call.line == 0 ? json(nullptr) : json{{"line", call.line}, {"line_ns", call.line_ns}};
+}
+
 json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref) {
   const Events& events = timeline.events();
   const EventTable& table = events.TableOf(ref);

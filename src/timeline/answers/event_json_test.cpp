@@ -48,6 +48,12 @@ TEST(EventDetails, ASampledCallIsOfTheStepInWhichMostOfItLies) {
   // In that line all the time, which is not more than there is.
   EXPECT_EQ(sampled["line_ns"], nap["to"].get<int64_t>() - nap["from"].get<int64_t>());
   EXPECT_EQ(nap["step"]["from"], 500 * kMs) << nap["step"];
+  const uint32_t ref = track->rows[0].refs()[0];
+  const nlohmann::json within = LineWithin(*timeline, ref, 500 * kMs, 550 * kMs);
+  EXPECT_EQ(within.dump(), R"({"line":8,"line_ns":50000000})");
+  EXPECT_TRUE(LineWithin(*timeline, ref, 700 * kMs, 800 * kMs).is_null()) << "it had ended";
+  const uint32_t step = timeline->events().TableWithKey("nvtx_ranges")->first_ref;
+  EXPECT_TRUE(LineWithin(*timeline, step, 500 * kMs, 550 * kMs).is_null()) << "no sampled call";
 }
 
 // A call of 100 ms: ran 20, had no processor 30, waited for the GIL 40, slept 10. What a recording

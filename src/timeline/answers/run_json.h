@@ -26,6 +26,9 @@ std::string RunHash(const Store& store);
 nlohmann::json EventJson(const Timeline& timeline, uint32_t ref);
 // In full.
 nlohmann::json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref);
+// The line that a sampled call of Python was mostly in during this time, and how much of that it
+// was; null: it is none, or nobody knows.
+nlohmann::json LineWithin(const Timeline& timeline, uint32_t ref, int64_t from_ns, int64_t to_ns);
 
 // JSON as bytes: what is not UTF-8 is replaced.
 std::string DumpJson(const nlohmann::json& json);

@@ -202,13 +202,22 @@ SampledCalls::SampledCalls(const Timeline& timeline)
       know_ready_(KnowsReady(timeline.store().python_samples)) {}
 
 SampledCall SampledCalls::Of(const EventPlace& place, uint32_t ref) const {
+  const Events& events = timeline_.events();
+  return In(place, ref, events.Start(ref), events.End(ref));
+}
+
+SampledCall SampledCalls::In(const EventPlace& place, uint32_t ref, int64_t from_ns,
+                             int64_t to_ns) const {
   const Track& track = timeline_.tracks()[place.track];
   const Events& events = timeline_.events();
+  from_ns = std::max(from_ns, events.Start(ref));
+  to_ns = std::min(to_ns, events.End(ref));
+  if (from_ns >= to_ns) return {};
   const ProcessSteps* steps =
       track.group < 0
           ? nullptr
           : timeline_.steps().Of(timeline_.groups()[static_cast<size_t>(track.group)].process);
-  const Wanted wanted{track.thread, place.row, events.Start(ref), events.End(ref)};
+  const Wanted wanted{track.thread, place.row, from_ns, to_ns};
   Sums sums(steps, wanted.from_ns, wanted.to_ns);
   if (track.kind == TrackKind::kPython) TakePython(timeline_.store(), python_depth_, wanted, sums);
   if (track.kind == TrackKind::kNative) TakeNative(timeline_.store(), native_depth_, wanted, sums);

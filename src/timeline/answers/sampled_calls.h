@@ -37,6 +37,8 @@ class SampledCalls {
 
   // `place` is the event's.
   SampledCall Of(const EventPlace& place, uint32_t ref) const;
+  // Of the part of it that lies in this time.
+  SampledCall In(const EventPlace& place, uint32_t ref, int64_t from_ns, int64_t to_ns) const;
   // Whether it is known when threads had no processor; else that is in times.waited_ns.
   bool know_ready() const { return know_ready_; }
 

@@ -147,6 +147,20 @@ TEST_F(SampledCallsTest, KnowLooksAndLines) {
   EXPECT_EQ(gemm.line, 0u);
 }
 
+TEST_F(SampledCallsTest, KnowTheLineOfAPart) {
+  const SampledCalls calls(*timeline_);
+  const auto line_in = [&](int64_t from_ms, int64_t to_ms) {
+    SampledCall call;
+    VisitSampled([&](uint32_t ref, std::string_view name) {
+      if (name.find("(main)") == name.npos) return;
+      call = calls.In(timeline_->PlaceOf(ref), ref, from_ms * kMs, to_ms * kMs);
+    });
+    return std::pair(call.line, call.line_ns / kMs);
+  };
+  EXPECT_EQ(line_in(130, 170), std::pair(40u, int64_t{40}));
+  EXPECT_EQ(line_in(0, 5), std::pair(0u, int64_t{0})) << "before the call";
+}
+
 // The page in a file says the same: its unit test reads this, and page_source.ts answers it.
 TEST_F(SampledCallsTest, AnswersAreAsTheGoldenFileSays) {
   const Links links(*timeline_);

@@ -153,6 +153,12 @@ export interface SampledCall {
   steps: number;    // in which looks saw it; 0: it tells nothing of calls
 }
 
+// The line that it was mostly in during a part of its time.
+export interface LineWithin {
+  line: number;
+  line_ns: number;
+}
+
 // What a thread did in a sampled call of Python, ns. Without knows_ready it is not told when it had
 // no processor: that is in `waited`.
 export interface ThreadTimes {
@@ -175,6 +181,7 @@ export interface EventAnswer extends EventRef {
   children?: {count: number; busy: number; self: number};
   links: LinkedEvent[];
   sampled?: SampledCall|null;
+  line_within?: LineWithin|null;  // of a sampled call, where a part of its time was asked for
   did?: ThreadTimes|null;
   same_name?: {
     count: number; total: number;  // a call within another of its name is part of that one's time

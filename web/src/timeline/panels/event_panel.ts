@@ -95,6 +95,8 @@ export class EventPanel {
       const {ref, name, from, to} = one.event;
       const whole = within < to - from ? ` of its ${time(to - from)}` : "";
       const guessed = one.guessed ? ", by samples around the gap" : "";
+      if (one.line !== undefined)
+        return [`line ${one.line} of `, this.linkTo(run, ref, name), ` ${time(within)}${guessed}`];
       return [this.linkTo(run, ref, name), ` ${time(within)}${whole}${guessed}`];
     }
     if ("count" in one) {

@@ -3,7 +3,7 @@
 // that fills most of the gap; of a thread that began several events in it, these or, where it was
 // outside of all events for longer, between which two that was. Of threads beside the one that the
 // GPU waited for, what they ran: one that waits for work or polls kept nobody.
-import type {EventAnswer, EventRef, Ref, RowRange, TrackInfo} from "../data/protocol";
+import type {EventAnswer, EventRef, LineWithin, Ref, RowRange, TrackInfo} from "../data/protocol";
 import {rowKey} from "../data/answer";
 import type {ViewAnswer} from "../data/answer";
 import type {Items} from "../data/items";
@@ -14,6 +14,7 @@ import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
 import {kStalls} from "../input/finder";
 import {placeOf} from "../state/places";
+import type {Span} from "../state/viewport";
 
 const kGaps = ["gpu_idle", "gpu_idle_causes"];
 const kKinds = ["thread", "imports", "python"];
@@ -35,6 +36,7 @@ interface InEvent {
   event: EventAnswer;
   within: number;    // of its time, in the gap
   guessed: boolean;  // by samples that are further apart than the gap is long
+  line?: number;     // of a function that holds the loop, in which it was for that long
 }
 
 interface Outside {
@@ -53,11 +55,6 @@ interface Several {
 }
 
 export type Meanwhile = InEvent|Outside|Several;
-
-export interface Span {
-  from: number;
-  to: number;
-}
 
 export async function meanwhileOf(
   model: Model, run: RunView, gap: EventAnswer): Promise<Meanwhile[]> {
@@ -81,10 +78,17 @@ export async function meanwhileOf(
     if (ref !== null) {
       const event = await run.source.call<EventAnswer>("event", {ref});
       if (!awaited.has(track.info!.id) && isWaiting(event)) continue;
-      if (stalls && isAround(event, gap.step)) continue;
-      const within = withinOf(event, gap);
       const guessed = sampled && gap.to - gap.from < kSampleNs;
-      found.push({track: track.name, event, within, guessed});
+      if (!stalls || !isAround(event, gap.step)) {
+        found.push({track: track.name, event, within: withinOf(event, gap), guessed});
+        continue;
+      }
+      // What holds the step tells nothing of a part of it but, of the thread that trains, the line
+      // that it was in.
+      const trains = track === tracks.find(({kind}) => kind === "python");
+      const at = trains ? await lineOf(run, ref, gap) : null;
+      if (at && at.line_ns >= kEnoughOf * (gap.to - gap.from))
+        found.push({track: track.name, event, within: at.line_ns, guessed, line: at.line});
     } else if (track.kind === "thread") {
       const pieces = piecesOf(view.rows.get(rowKey(track.info!.id, 0)), gap);
       const one = pieces && await inPieces(run, track, pieces, gap);
@@ -167,6 +171,12 @@ export function piecesOf(items: Items|undefined, gap: Span): Pieces|null {
   return begins ? pieces : null;
 }
 
+// A page in a file does not know it.
+async function lineOf(run: RunView, ref: Ref, gap: Span): Promise<LineWithin|null> {
+  const part = {from: String(Math.floor(gap.from)), to: String(Math.ceil(gap.to))};
+  return (await run.source.call<EventAnswer>("event", {ref, ...part})).line_within ?? null;
+}
+
 async function inPieces(
   run: RunView, track: Track, pieces: Pieces, gap: Span): Promise<Meanwhile|null> {
   const {events, outside, hole} = pieces;
@@ -204,7 +214,6 @@ function isStall(run: RunView, event: EventAnswer): boolean {
   return event.to - event.from >= kLeastSampledNs && kStalls.includes(phaseOf(run, event) ?? "");
 }
 
-// What holds the step tells nothing of a part of it.
 function isAround({from, to}: Span, step: EventAnswer["step"]): boolean {
   return step ? from <= step.from && to >= step.to : false;
 }

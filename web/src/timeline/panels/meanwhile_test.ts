@@ -116,13 +116,16 @@ const kStall = {
   step: {number: 3, from: 100 * kMs, to: 900 * kMs},
 };
 
-function stalledRun(events: Map<number, object>) {
+function stalledRun(events: Map<number, object>, within: object|null = null) {
   return {
     index: 0,
     info: kStalled,
     palettes: new Map([["phase", new Map([[9, {key: "other"}]])]]),
     source: {
-      call: async (_: string, {ref}: {ref: number}) => events.get(ref),
+      call: async (_: string, {ref, from, to}: {ref: number; from?: string; to?: string}) => {
+        const asked = Number(from) === kStall.from && Number(to) === kStall.to;
+        return {...events.get(ref), line_within: asked ? within : undefined};
+      },
       view: async ({from, step}: {from: number; step: number}) => ({
         from,
         step,
@@ -153,13 +156,22 @@ test("a phase that no other one explains says what the training thread did", asy
   const process = {id: 100, kind: "process", parent: -1, run: 0};
   const inProcess = kStalled.tracks.map(
     (info) => ({id: trackId(0, info.id), parent: 100, run: 0, kind: info.kind, name: "", info}));
-  const told = async(): Promise<string[]> => {
+  const told = async(within: object|null = null): Promise<string[]> => {
     const tracks = [process, ...inProcess];
     const found =
-      await meanwhileOf({tracks} as never, stalledRun(events) as never, kStall as never);
-    return found.map((one) => "event" in one ? one.event.name : "");
+      await meanwhileOf({tracks} as never, stalledRun(events, within) as never, kStall as never);
+    return found.map(
+      (one) => "event" in one ? `${one.line ? `${one.line}, ` : ""}${one.event.name}` : "");
   };
   assert.deepEqual(await told(), ["sem_wait", "run.py:5(run)"]);
   events.set(72, events.get(71)!);
   assert.deepEqual(await told(), ["run.py:5(run)"], "what holds the step tells nothing");
+  events.set(73, event("run.py:1(<module>)", "python_stretches", 0, 1000));
+  assert.deepEqual(await told(), []);
+  assert.deepEqual(await told({line: 8, line_ns: 150 * kMs}), ["8, run.py:1(<module>)"]);
+  assert.deepEqual(await told({line: 8, line_ns: 90 * kMs}), [], "most of it in other lines");
+  const monitor = {...inProcess[2], name: "tqdm_monitor"};
+  inProcess.push(monitor);
+  assert.deepEqual(await told({line: 8, line_ns: 150 * kMs}), ["8, run.py:1(<module>)"],
+    "of a thread that waits none");
 });
