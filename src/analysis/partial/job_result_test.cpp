@@ -329,6 +329,15 @@ TEST(PartialBytes, OwnTimesComeBackOrAreNothing) {
   }
 }
 
+// Names are compared with each other's.
+TEST(PartialBytes, OwnTimesOfAnyNumberOfNamesAreNone) {
+  RankOwnTimes own;
+  own.operators.resize(16, {.name = "aten::mm"});
+  EXPECT_EQ(UnpackOwnTimes(PackOwnTimes(own)).operators.size(), 16u);
+  own.operators.resize(100'000, {.name = "forged"});
+  EXPECT_TRUE(UnpackOwnTimes(PackOwnTimes(own)).operators.empty());
+}
+
 TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_set>
+#include <utility>
 
 namespace batchlight {
 namespace {
@@ -67,13 +69,8 @@ class Asker {
     return MeanOf(most);
   }
 
-  // The same where each takes what is ideal at least, as a whole step of the ideal one.
-  template <typename NsOf>
-  double Slowdown(const NsOf& ns) const {
-    const double slowest_ns =
-        Slowest([&](size_t row, size_t step) { return std::max(ideal_ns_[step], ns(row, step)); });
-    return (slowest_ns + rest_ns_) / ideal_step_ns_;
-  }
+  // The ideal step with so much more in all steps together, as a whole ideal step.
+  double Slowdown(double more_ns) const { return 1 + more_ns / double(steps_) / ideal_step_ns_; }
 
   // The step if these ranks take the ideal time.
   template <typename IsHealed>
@@ -89,8 +86,7 @@ class Asker {
       for (size_t step = 0; step < rank.rows.size(); ++step) {
         more_ns += std::max(0.0, double(rank.OwnNs(step)) - ideal_ns_[step]);
       }
-      found.workers.push_back(
-          {rank.rank, rank.replica, rank.stage, 1 + more_ns / double(steps_) / ideal_step_ns_});
+      found.workers.push_back({rank.rank, rank.replica, rank.stage, Slowdown(more_ns)});
     }
     std::stable_sort(found.workers.begin(), found.workers.end(),
                      [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
@@ -103,14 +99,20 @@ class Asker {
   }
 
   void AddStages(WhatIf& found) const {
-    int32_t last = 0;
-    for (const RankOwnSteps& rank : ranks_) last = std::max(last, rank.stage);
-    for (int32_t stage = 0; stage <= last; ++stage) {
-      found.stages.push_back(
-          {"stage " + std::to_string(stage), Slowdown([&](size_t row, size_t step) {
-             return ranks_[row].stage == stage ? Own(row, step) : 0;
-           })});
+    std::map<int32_t, std::vector<const RankOwnSteps*>> stages;
+    for (const RankOwnSteps& rank : ranks_) stages[rank.stage].push_back(&rank);
+    for (const auto& [stage, ranks] : stages) {
+      std::vector<double> most_ns;  // more than the ideal, by step
+      for (const RankOwnSteps* rank : ranks) {
+        most_ns.resize(std::max(most_ns.size(), rank->rows.size()));
+        for (size_t step = 0; step < rank->rows.size(); ++step) {
+          most_ns[step] = std::max(most_ns[step], double(rank->OwnNs(step)) - ideal_ns_[step]);
+        }
+      }
+      found.stages.push_back({"stage " + std::to_string(stage),
+                              Slowdown(std::accumulate(most_ns.begin(), most_ns.end(), 0.0))});
     }
+    const int32_t last = stages.rbegin()->first;
     found.without_stage_s =
         WithoutNs([&](const RankOwnSteps& rank) { return last > 0 && rank.stage == last; }) /
         kSecond;
@@ -119,32 +121,31 @@ class Asker {
   // As much of a work more than in the mean as the rank has that has most of it, but no more than
   // is lost in all.
   void AddWorks(WhatIf& found) const {
-    struct Sum {
-      std::vector<int64_t> most_ns, all_ns;  // by step
-    };
-    std::map<std::string_view, Sum> works;
-    std::vector<double> count(steps_);
+    using Having = std::pair<const RankOwnSteps*, const OwnWork*>;
+    std::map<std::string_view, std::vector<Having>> works;
+    std::vector<double> count(steps_);  // of ranks, by step
     for (const RankOwnSteps& rank : ranks_) {
       for (size_t step = 0; step < rank.rows.size(); ++step) ++count[step];
-      for (const OwnWork& work : rank.works) {
-        Sum& sum = works[work.name];
-        sum.most_ns.resize(steps_);
-        sum.all_ns.resize(steps_);
-        for (size_t step = 0; step < rank.rows.size(); ++step) {
-          const int64_t ns = rank.WorkNs(work, step);
-          sum.most_ns[step] = std::max(sum.most_ns[step], ns);
-          sum.all_ns[step] += ns;
+      for (const OwnWork& work : rank.works) works[work.name].emplace_back(&rank, &work);
+    }
+    // One after the other, of as many steps as they have: each rank of a forged job may have
+    // thousands of its own.
+    for (const auto& [name, having] : works) {
+      std::vector<int64_t> most_ns, all_ns;  // by step
+      for (const auto& [rank, work] : having) {
+        most_ns.resize(std::max(most_ns.size(), rank->rows.size()));
+        all_ns.resize(most_ns.size());
+        for (size_t step = 0; step < rank->rows.size(); ++step) {
+          const int64_t ns = rank->WorkNs(*work, step);
+          most_ns[step] = std::max(most_ns[step], ns);
+          all_ns[step] += ns;
         }
       }
-    }
-    for (const auto& [name, sum] : works) {
       double more_ns = 0;
-      for (size_t step = 0; step < steps_; ++step) {
-        more_ns += double(sum.most_ns[step]) - double(sum.all_ns[step]) / count[step];
+      for (size_t step = 0; step < most_ns.size(); ++step) {
+        more_ns += double(most_ns[step]) - double(all_ns[step]) / count[step];
       }
-      found.works.push_back(
-          {std::string(name),
-           std::min(1 + more_ns / double(steps_) / ideal_step_ns_, found.slowdown())});
+      found.works.push_back({std::string(name), std::min(Slowdown(more_ns), found.slowdown())});
     }
     std::stable_sort(found.works.begin(), found.works.end(),
                      [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
@@ -180,7 +181,7 @@ int64_t RankOwnSteps::OwnNs(size_t step) const {
   const uint32_t row = rows[step];
   const int64_t waited_ns =
       (row < lost_ns.size() ? lost_ns[row] : 0) + (row < between_ns.size() ? between_ns[row] : 0);
-  return std::max<int64_t>(0, step_ns[row] - waited_ns);
+  return step_ns[row] > waited_ns ? step_ns[row] - waited_ns : 0;  // of a forged file any number
 }
 
 int64_t RankOwnSteps::WorkNs(const OwnWork& work, size_t step) const {

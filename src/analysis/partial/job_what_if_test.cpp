@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace batchlight {
 namespace {
 
@@ -19,7 +25,8 @@ struct FourRanks {
   std::vector<Rank> ranks = std::vector<Rank>(4);
   std::vector<uint32_t> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-  std::optional<WhatIf> Ask(size_t count = 4) const {
+  std::optional<WhatIf> Ask(size_t count = 4) const { return AskJobWhatIf(Look(count)); }
+  std::vector<RankOwnSteps> Look(size_t count) const {
     std::vector<RankOwnSteps> all;
     for (size_t rank = 0; rank < count; ++rank) {
       all.push_back({.rank = int32_t(rank),
@@ -31,7 +38,7 @@ struct FourRanks {
                      .works = {{"forward", ranks[rank].forward_us},
                                {"data loading", ranks[rank].loading_us}}});
     }
-    return AskJobWhatIf(all);
+    return all;
   }
 };
 
@@ -94,6 +101,39 @@ TEST(JobWhatIf, NothingIsKnownOfOneRankOrWithoutSteps) {
   EXPECT_TRUE(job.Ask());
   for (FourRanks::Rank& rank : job.ranks) rank.step_ns.clear();
   EXPECT_FALSE(job.Ask());
+}
+
+// As forged files have them: works of a rank's own, in a job of many steps, and numbers that no
+// clock has. Room for all steps of each work would be 3 GB.
+TEST(JobWhatIf, WorksTakeAsMuchRoomAsTheyHaveSteps) {
+  FourRanks job;
+  job.rows.resize(50'000);
+  std::iota(job.rows.begin(), job.rows.end(), 0);
+  job.ranks[0].step_ns.assign(job.rows.size(), 120 * kMs);
+  std::vector<std::string> names;
+  for (int i = 0; i < 4000; ++i) names.push_back("work " + std::to_string(i));
+  const std::vector<uint32_t> us(kSteps, 60'000);
+  std::vector<RankOwnSteps> all = job.Look(4);
+  for (const std::string& name : names) all[1].works.push_back({name, us});
+  const auto found = AskJobWhatIf(all);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->works.size(), names.size() + 2);
+}
+
+TEST(JobWhatIf, StagesAreThoseThatRanksHave) {
+  FourRanks job;
+  std::vector<RankOwnSteps> all = job.Look(4);
+  all[3].stage = 1 << 30;
+  const auto found = AskJobWhatIf(all);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->stages.size(), 3u);
+  EXPECT_EQ(found->stages[2].name, "stage 1073741824");
+}
+
+TEST(JobWhatIf, StepsThatNoClockHasAreNoWork) {
+  FourRanks job;
+  job.ranks[0].step_ns.assign(kSteps, INT64_MIN);
+  EXPECT_EQ(job.Look(1)[0].OwnNs(0), 0);
 }
 
 // What a stage spends in sends and receives with nothing computed is no work of its own.

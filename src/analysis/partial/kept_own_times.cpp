@@ -5,6 +5,9 @@
 namespace batchlight {
 namespace {
 
+// More than there are, as later versions may keep more: each is compared with those of all ranks.
+constexpr size_t kMostNames = 256;
+
 void Write(const std::vector<OwnTimesOfName>& all, PackedWriter& out) {
   out.Number(all.size());
   for (const OwnTimesOfName& times : all) {
@@ -17,7 +20,9 @@ void Write(const std::vector<OwnTimesOfName>& all, PackedWriter& out) {
 }
 
 void Read(PackedReader& in, std::vector<OwnTimesOfName>& all) {
-  for (size_t left = in.Count(); left > 0 && in.ok(); --left) {
+  size_t left = in.Count();
+  if (left > kMostNames) in.Fail();
+  for (; left > 0 && in.ok(); --left) {
     OwnTimesOfName& times = all.emplace_back();
     times.name = in.Text();
     times.calls = in.Number();

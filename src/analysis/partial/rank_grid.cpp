@@ -9,6 +9,7 @@ namespace batchlight {
 namespace {
 
 constexpr uint64_t kMostRanks = 1 << 30;
+constexpr uint64_t kMostFoundRanks = 1 << 20;  // a file may claim any number
 
 Status GridError(std::string_view text) {
   return UsageError("--grid " + std::string(text) +
@@ -157,7 +158,7 @@ std::optional<RankGrid> FindGrid(std::span<const RankGroup> groups, uint64_t ran
     const auto [at, is_new] = lines[line->stride].try_emplace(line->size, group.sends_only);
     at->second = at->second && group.sends_only;
   }
-  if (!of_some || ranks < 2) return std::nullopt;
+  if (!of_some || ranks < 2 || ranks > kMostFoundRanks) return std::nullopt;
   const std::vector<FoundAxis> found = ChainOf(lines, ranks);
   if (found.size() < 2) return std::nullopt;
   std::vector<GridAxis> axes;

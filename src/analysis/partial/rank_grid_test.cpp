@@ -70,5 +70,12 @@ TEST(RankGrid, IsNotMadeUp) {
   EXPECT_FALSE(FindGrid(groups, 8).has_value());
 }
 
+// A file may claim any number: a list of half a billion stages takes 20 GB.
+TEST(RankGrid, OfMoreRanksThanThereAreAnywhereIsNotFound) {
+  const std::vector<RankGroup> groups = {{{0, 1}, false}, {{0, 2}, true}, {{1, 3}, true}};
+  EXPECT_TRUE(FindGrid(groups, 1 << 14).has_value());
+  EXPECT_FALSE(FindGrid(groups, 1 << 30).has_value());
+}
+
 }  // namespace
 }  // namespace batchlight
