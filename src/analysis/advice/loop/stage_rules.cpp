@@ -314,7 +314,8 @@ Asked HowAsked(const RunMeasures& run, uint64_t passes) {
   if (calls.model_calls == 0) return asked;
   asked.seen = " They call the model " + std::to_string(calls.model_calls) + " times, for " +
                TimeOf(double(calls.module_ns) / double(calls.model_calls)) + " each.";
-  if (double(calls.followed) >= kFollowedInValidation * double(calls.operators)) {
+  if (calls.followed > 0 &&
+      double(calls.followed) >= kFollowedInValidation * double(calls.operators)) {
     asked.seen += " Autograd follows them.";
     asked.action =
         "Put it under torch.no_grad() or torch.inference_mode(): autograd keeps what only a "

@@ -97,7 +97,7 @@ TEST(StageRules, ValidationThatTakesLongerThanTraining) {
 }
 
 // Five epochs of ten steps, each followed by a validation of 30 calls of the model of 2 ms, with an
-// operator in each whose number is read.
+// operator in each whose number is read; `operator_ns` 0: operators are not recorded.
 std::string ActionOfCalls(bool followed, bool read, int64_t operator_ns) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
@@ -109,7 +109,9 @@ std::string ActionOfCalls(bool followed, bool read, int64_t operator_ns) {
     build.Phase(thread, Phase::kValidation, "validate", t, t + 60 * kMs);
     for (int call = 0; call < 30; ++call, t += 2 * kMs) {
       build.Module(thread, "Net", "Net", t, t + kMs);
-      build.Operator(thread, "aten::addmm", t + 1000, t + 1000 + operator_ns, number);
+      if (operator_ns > 0) {
+        build.Operator(thread, "aten::addmm", t + 1000, t + 1000 + operator_ns, number);
+      }
       if (followed) ++number;
       if (!read) continue;
       build.Operator(thread, "aten::_local_scalar_dense", t + kMs + 2000, t + kMs + 3000, number);
@@ -129,6 +131,7 @@ std::string ActionOfCalls(bool followed, bool read, int64_t operator_ns) {
 TEST(StageRules, AValidationThatAutogradFollowsIsToldSoFirst) {
   EXPECT_TRUE(ActionOfCalls(true, false, kMs / 2).starts_with("Put it under torch.no_grad()"));
   EXPECT_TRUE(ActionOfCalls(false, false, kMs / 2).starts_with("Validate every"));
+  EXPECT_TRUE(ActionOfCalls(false, false, 0).starts_with("Validate every")) << "nothing is known";
 }
 
 TEST(StageRules, AValidationOfManySmallCallsIsToldToAskForMoreAtOnce) {
