@@ -167,8 +167,9 @@ class Comparer {
     std::vector<HostClock> clocks;
     std::set<std::string_view> hosts;
     for (const Member& member : members_) {
-      hosts.insert(member.part->clock.host);
-      clocks.push_back(member.part->clock);
+      HostClock& clock = clocks.emplace_back(member.part->clock);
+      if (!clock.is_known) clock.host = member.partial->host;  // kept before clocks were
+      hosts.insert(clock.is_known ? member.part->clock.host : member.partial->host);
     }
     std::string text = hosts.size() > 1 ? HostClocksText(clocks) : "";
     if (!text.empty()) result_.notes.push_back(std::move(text));

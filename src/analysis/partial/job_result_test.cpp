@@ -245,8 +245,10 @@ TEST(JobResult, AClockThatNobodyKeepsIsSaid) {
   EXPECT_TRUE(says_it(parts, JobClock::kUtc));
   EXPECT_FALSE(says_it(parts, JobClock::kNone));
   EXPECT_FALSE(says_it(parts, JobClock::kCollectives)) << "waiting is told without clocks";
-  for (JobPart& part : parts) part.clock.host = "node1";
+  for (JobPart& part : parts) part.clock.host = part.ranks[0].host = "node1";
   EXPECT_FALSE(says_it(parts, JobClock::kUtc)) << "one host has one clock";
+  parts[0].clock = HostClock();
+  EXPECT_FALSE(says_it(parts, JobClock::kUtc)) << "also where some was kept before clocks were";
 }
 
 TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {

@@ -1,6 +1,5 @@
 #include "analysis/ranks/host_clocks.h"
 
-#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -23,6 +22,10 @@ std::string NamesText(const std::set<std::string_view>& hosts) {
   return text;
 }
 
+std::string ClocksText(const std::set<std::string_view>& hosts) {
+  return (hosts.size() == 1 ? "the clock of " : "the clocks of ") + NamesText(hosts);
+}
+
 std::string MillisecondsText(int64_t ns) {
   const int64_t tenths = (ns + 99'999) / 100'000;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
@@ -43,21 +46,24 @@ HostClock HostClockOf(const Store& store) {
 }
 
 std::string HostClocksText(std::span<const HostClock> clocks) {
-  std::set<std::string_view> not_kept;
+  std::set<std::string_view> not_kept, not_known;
   const HostClock* worst = nullptr;
   for (const HostClock& clock : clocks) {
+    if (!clock.is_known) not_known.insert(clock.host);
+  }
+  for (const HostClock& clock : clocks) {
     if (!clock.is_known) continue;
+    not_known.erase(clock.host);
     if (!clock.is_kept) not_kept.insert(clock.host);
     if (worst == nullptr || clock.most_error_ns > worst->most_error_ns) worst = &clock;
   }
   if (worst == nullptr) return "";
   if (not_kept.empty()) {
     return "clocks may be off by up to " + MillisecondsText(worst->most_error_ns) +
-           ", by what the kernels say (" + worst->host + ")";
+           ", by what the kernels say (" + worst->host + ")" +
+           (not_known.empty() ? "" : "; nothing is known of " + ClocksText(not_known));
   }
-  const bool one = not_kept.size() == 1;
-  return std::string(one ? "the clock of " : "the clocks of ") + NamesText(not_kept) +
-         (one ? " is" : " are") +
+  return ClocksText(not_kept) + (not_kept.size() == 1 ? " is" : " are") +
          " not synchronised, by what the kernel says: times of different hosts may be off by any "
          "amount";
 }

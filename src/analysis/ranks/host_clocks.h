@@ -19,8 +19,9 @@ struct HostClock {
 
 HostClock HostClockOf(const Store& store);
 
-// "the clock of node3 is not synchronised, by what its kernel says: times of that host may be off
-// by anything"; else by how much clocks may be off; "": nothing is known.
+// "the clock of node3 is not synchronised, by what the kernel says: times of different hosts may be
+// off by any amount"; else by how much clocks may be off, and of which nothing is known; "": of
+// none.
 std::string HostClocksText(std::span<const HostClock> clocks);
 
 }  // namespace batchlight

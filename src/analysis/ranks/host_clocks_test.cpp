@@ -43,5 +43,13 @@ TEST(HostClocks, WhatIsNotKnownOrForgedIsNotSaid) {
   EXPECT_EQ(HostClocksText(clocks), "");
 }
 
+TEST(HostClocks, OfWhichNothingIsKnownIsSaid) {
+  const std::vector<HostClock> clocks = {ClockOf("a", "350", "yes"), ClockOf("b", "", ""),
+                                         ClockOf("a", "", "")};
+  EXPECT_EQ(HostClocksText(clocks),
+            "clocks may be off by up to 0.4 ms, by what the kernels say (a); nothing is known of "
+            "the clock of b");
+}
+
 }  // namespace
 }  // namespace batchlight
