@@ -9,6 +9,11 @@ import {coarseness, stepsOf, sumTree, timesOf} from "../tree";
 import type {StepRange} from "../step_bins";
 import type {TreeSums} from "../tree";
 
+// From how many steps of the run the means are; of selected ones it is not told.
+export function fromSteps({from_steps}: Pick<PageData, "from_steps">, range: StepRange): string {
+  return from_steps && !range ? `, ${from_steps}` : "";
+}
+
 export class Scope {
   sums: TreeSums|null;
   private range: StepRange = null;
@@ -115,8 +120,10 @@ export class Scope {
       ? ` (known in groups of up to ${count(longest)} steps: all of those it touches)`
       : "";
     const steps = this.range ? h("mark", {}, this.label) : "the steps that count";
-    const from = this.page.from_steps ? `, ${this.page.from_steps}` : "";
-    return ["Per step, means over ", steps, groups, from, ...this.whose(), ". "];
+    return [
+      "Per step, means over ", steps, groups, fromSteps(this.page, this.range), ...this.whose(),
+      ". "
+    ];
   }
 
   private whose(): (string|Node)[] {
