@@ -4,7 +4,7 @@
 import type {Connection} from "./data/connection";
 import {eventAgain} from "./data/event_again";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
-import type {RunAnswer, StatusAnswer} from "./data/protocol";
+import type {EventAnswer, RunAnswer, StatusAnswer} from "./data/protocol";
 import type {CallError} from "./data/source";
 import type {Motion} from "./input/motion";
 import type {Model, RunView} from "./state/model";
@@ -113,11 +113,15 @@ export class Live {
     const {selected} = model;
     if (!selected || selected.run.source.isStatic) return;
     const {run, event: old} = selected;
-    const event = await eventAgain(run.source, old);
+    let event: EventAnswer|null;
+    try {
+      event = await eventAgain(run.source, old);
+    } catch {
+      return;  // it was read once more meanwhile: the next look finds it
+    }
     if (model.selected !== selected) return;
-    const same = event !== null;
-    model.selected = same ? {run, event} : null;
+    model.selected = event && {run, event};
     model.links = [];
-    model.changed(same ? "hover" : "selection");
+    model.changed(event ? "hover" : "selection");
   }
 }

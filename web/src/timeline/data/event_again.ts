@@ -1,5 +1,5 @@
 import type {EventAnswer, EventRef} from "./protocol";
-import type {Source} from "./source";
+import type {CallError, Source} from "./source";
 
 // The event in what was read since; null: it is not there any more. Rows of a run that goes on may
 // have moved: then it is found by its name, where it begins, and its track as long as that has its
@@ -11,8 +11,9 @@ export async function eventAgain(source: Source, old: EventAnswer): Promise<Even
   const ask = async(request: object): Promise<EventAnswer|null> => {
     try {
       return await source.call<EventAnswer>("event", request);
-    } catch {
-      return null;  // there is none
+    } catch (error) {
+      if ((error as CallError).code === "unknown") return null;  // there is none
+      throw error;
     }
   };
   const event = await ask({table, row, reading});

@@ -3,6 +3,7 @@ import {test} from "node:test";
 
 import {eventAgain} from "./event_again";
 import type {EventAnswer} from "./protocol";
+import {CallError} from "./source";
 import type {Source} from "./source";
 
 const kOld = {
@@ -28,7 +29,7 @@ function serverOf(events: readonly Partial<EventAnswer>[]): Source {
     const event =
       all.find(one => ref === undefined ? one.row === row && (one.reading ?? 0) === reading
                                         : one.ref === ref);
-    if (!event) throw new Error("there is no such event");
+    if (!event) throw new CallError("unknown", "there is no such event");
     return event;
   };
   return {call} as unknown as Source;
@@ -55,4 +56,14 @@ test("an event without a row is found by name, and the reading tells rows apart"
 test("what is not there any more is let go", async () => {
   assert.equal(await eventAgain(serverOf([]), kOld), null);
   assert.equal(await eventAgain(serverOf([{row: 7, name: "relu"}, {from: 101}]), kOld), null);
+});
+
+test("what was not answered is not let go: the recording was read once more", async () => {
+  const later = serverOf([{row: 9}]);
+  const call: Source["call"] = async (name, request) => {
+    if (name === "event") throw new CallError("generation", "read anew");
+    return later.call(name, request);
+  };
+  const found = await eventAgain({call} as unknown as Source, kOld).catch(({code}) => code);
+  assert.equal(found, "generation");
 });

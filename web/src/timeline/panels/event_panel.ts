@@ -39,18 +39,22 @@ const kSamePart = 0.1;  // of a time, that needs no words of its own
 
 export class EventPanel {
   readonly element = h("div", {class: "event-panel"});
-  private offset = 0;  // of the run, that is shown
+  private offset = 0;                      // of the run, that is shown
+  private lacks: EventAnswer|null = null;  // whose Meanwhile was not answered
 
   constructor(private readonly model: Model, private readonly actions: EventActions) {
     model.listen((change) => {
       const moved = (this.model.selected?.run.offset ?? 0) !== this.offset;
-      if (change === "selection" || (change === "layout" && moved)) this.draw();
+      // It may be another answer of the same, after the recording was read anew.
+      const again = change === "hover" && this.lacks && this.model.selected?.event !== this.lacks;
+      if (change === "selection" || again || (change === "layout" && moved)) this.draw();
     });
     this.draw();
   }
 
   private draw(): void {
     const {selected, reading} = this.model;
+    this.lacks = null;
     this.offset = selected?.run.offset ?? 0;
     if (!selected && reading) {
       this.element.replaceChildren(this.valueOf(reading));
@@ -72,8 +76,9 @@ export class EventPanel {
 
   // What else stands far above the gap, out of the window.
   private async addMeanwhile(box: HTMLElement, run: RunView, event: EventAnswer): Promise<void> {
-    const found = await meanwhileOf(this.model, run, event).catch(() => []);
-    if (found.length === 0) return;
+    const found = await meanwhileOf(this.model, run, event).catch(() => null);
+    if (!found) this.lacks = event;
+    if (!found || found.length === 0) return;
     const items = found.map(
       (one) => h("li", {}, `${one.track}: `, ...this.inWords(run, one),
         `, ${percent(one.within, event.to - event.from)} of the ${stretchOf(run, event)}`));
