@@ -91,8 +91,6 @@ TEST(IntervalIndex, AgreesWithASearchOverAllRows) {
   }
 }
 
-// Moments at, before and behind starts that crowd, lie far apart, are equal, or are as early and
-// late as there are.
 TEST(IntervalIndex, AsksInAnyOrderFindTheSame) {
   std::mt19937 random(5);
   Columns columns;
@@ -119,6 +117,8 @@ TEST(IntervalIndex, AsksInAnyOrderFindTheSame) {
   }
 }
 
+// Moments at, before and behind starts that crowd, lie far apart, are equal, or are as early and
+// late as there are.
 TEST(IntervalIndex, FindsTheNextStartHoweverStartsAreSpread) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 60; ++round) {

@@ -23,6 +23,9 @@ void AddStream(uint32_t stream, std::vector<uint32_t>& streams) {
 // Of all kernels of a name, in as few bytes as there are: each of millions is added.
 class KernelSums {
  public:
+  KernelSums() = default;
+  KernelSums(KernelSums&&) noexcept = default;  // a copy's last_ would be the other's
+
   void Add(int64_t duration_ns, KernelLaunchId launch, uint32_t stream) {
     ++calls_;
     total_ns_ += duration_ns;

@@ -1,5 +1,5 @@
 // What a rank keeps of its operators and modules, as bytes: of ten thousand ranks they are read one
-// after the other, and only where one of these is waited for.
+// after the other, where one of these is waited for and for tables.
 #pragma once
 
 #include <string>
