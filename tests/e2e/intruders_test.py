@@ -544,6 +544,11 @@ class FilesCutShort(InFolder):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.opens("run.batchlight")
 
+    def test_what_replaces_the_pages_asks_no_shim(self):
+        done = self.batchlight("profile", "--stats=false", "-o", "run", "--trace=osrt", "sh", "-c",
+                               ": > $BATCHLIGHT_SESSION_DIR/control; %s operators 100; exit 6" % FAULT_PROGRAM)
+        self.assertEqual(done.returncode, 6, done.stderr)
+
     def test_while_a_process_writes(self):
         done = self.profile("-o", "run", FAULT_PROGRAM, "cut-short", "100000")
         self.assertEqual(done.returncode, 0, done.stderr)

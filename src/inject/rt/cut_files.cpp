@@ -81,6 +81,8 @@ Stretch FindOurMapping(uintptr_t address) {
   }
 }
 
+// By system calls alone: with `--trace osrt` the C library's mmap is a shim, which reads the
+// control page, and that may be what was cut.
 bool PutMemory(uintptr_t address) {
   constexpr uintptr_t kPage = 4096;  // or a part of a larger one, which mmap refuses
   const Stretch ours = FindOurMapping(address);
@@ -88,10 +90,9 @@ bool PutMemory(uintptr_t address) {
   uintptr_t begin = address / kPage * kPage;
   for (int attempt = 0; attempt < 5; ++attempt, begin = begin / (2 * kPage) * (2 * kPage)) {
     if (begin < ours.begin) begin = ours.begin;
-    if (::mmap(reinterpret_cast<void*>(begin), ours.end - begin, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
-      return true;
-    }
+    const long put = sys::Call(SYS_mmap, begin, ours.end - begin, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (!sys::IsError(put)) return true;
   }
   return false;
 }
