@@ -1,8 +1,10 @@
 #include "capture/monitor/run_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -28,14 +30,20 @@ uint64_t NumberOf(const std::string& text, const std::string& key) {
   return read.ec == std::errc() ? number : 0;
 }
 
-// "" if it is not there or no small file.
-std::string SmallFile(const std::string& path) {
-  struct stat info;
-  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMostBytes) {
-    return {};
+// "" if it is not there or no small file. What was looked at is what is read: whoever may write the
+// folder may exchange it at any moment.
+std::string SmallFile(const Folder& folder, const std::string& name) {
+  const int fd = folder.OpenFile(name, O_RDONLY);
+  if (fd < 0) return {};
+  struct stat info {};
+  std::string text;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= kMostBytes) {
+    text.resize(kMostBytes);
+    const ssize_t count = pread(fd, text.data(), text.size(), 0);
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, count)));
   }
-  auto text = ReadWholeFile(path);
-  return text.ok() ? std::move(text).value() : std::string();
+  close(fd);
+  return text;
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ std::optional<RunStatus> RunFolder::FurthestStatus(int64_t now_ns) const {
   std::optional<RunStatus> furthest;
   for (const std::string& name : folder_.Names()) {
     if (!name.starts_with(kStatusPrefix) || name.find(kPartialInfix) != std::string::npos) continue;
-    const std::string text = SmallFile(PathOf(name));
+    const std::string text = SmallFile(folder_, name);
     const RunStatus status = {
         .step = NumberOf(text, "step"),
         .step_ns = static_cast<int64_t>(NumberOf(text, "step_ns") & INT64_MAX),
@@ -99,7 +107,7 @@ Status RunFolder::WriteRequest(format::StepRequest request, int64_t realtime_ns)
 }
 
 format::StepRequest RunFolder::ReadRequest(int64_t since_ns) const {
-  const std::string text = SmallFile(PathOf(kWindowFile));
+  const std::string text = SmallFile(folder_, kWindowFile);
   const format::StepRequest request = {.first = NumberOf(text, "first"),
                                        .count = NumberOf(text, "count")};
   const auto asked_ns = static_cast<int64_t>(NumberOf(text, "realtime_ns") & INT64_MAX);

@@ -1,9 +1,15 @@
 #include "capture/monitor/run_folder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 
@@ -69,6 +75,32 @@ TEST_F(RunFolderTest, NonsenseIsNoRequest) {
   }
   Put("window", "first=1\ncount=3\nrealtime_ns=9\n" + std::string(10'000, ' '));
   EXPECT_EQ(folder->ReadRequest(5).count, 0u);
+}
+
+// By another user who may write the folder, between the look at it and the reading.
+TEST_F(RunFolderTest, ALargeFileThatTakesItsPlaceIsNotRead) {
+  constexpr long kMostKb = 16 << 10;
+  const auto folder = RunFolder::Make(path_);
+  ASSERT_TRUE(folder.ok());
+  Put("window", "first=1\n");
+  Put("large", std::string(64 << 20, 'x'));
+  const std::string window = path_ + "/window", large = path_ + "/large";
+  const auto exchange = [&] {
+    return syscall(SYS_renameat2, AT_FDCWD, window.c_str(), AT_FDCWD, large.c_str(),
+                   RENAME_EXCHANGE) == 0;
+  };
+  if (!exchange()) GTEST_SKIP() << "this file system exchanges no files";
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) (void)exchange();
+  });
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  for (int i = 0; i < 20'000; ++i) EXPECT_EQ(folder->ReadRequest(5).count, 0u);
+  getrusage(RUSAGE_SELF, &after);
+  over = true;
+  other.join();
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, kMostKb);
 }
 
 TEST_F(RunFolderTest, AFileInThePlaceOfTheFolderIsAnError) {
