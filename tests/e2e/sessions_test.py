@@ -129,6 +129,13 @@ class Sessions(InFolder):
         self.assertIn(place[1], done.stdout)
         self.assertFalse(os.path.exists(place[1]))
 
+    @unittest.skipUnless(os.geteuid() == 0, "makes folders of another user")
+    def test_launch_where_another_user_foresaw_its_name(self):
+        done = run("sh", "-c",
+                   "seq $$ $(($$ + 2000)) | sed 's/.*/default-&.batchlight.live/' | xargs mkdir; chown 65534 default-*;"
+                   "%s launch -t none sh -c 'exit 3'" % BATCHLIGHT, cwd=self.folder, env=self.environment)
+        self.assertEqual(done.returncode, 3, done.stderr)
+
     def test_several_sessions(self):
         tools = [self.launch(FAULT_PROGRAM, "paced", flags=["--session-new=" + name])
                  for name in ("a", "b")]

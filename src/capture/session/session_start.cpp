@@ -1,6 +1,7 @@
 // From the options to the running program.
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -392,7 +393,11 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
 // called beforehand, so its name is one that they cannot guess.
 std::string Session::NameOfLaunched(pid_t pid) const {
   const std::string name = options_.session_name + "-";
-  if (access(".", W_OK) == 0) return name + std::to_string(pid) + kLiveSuffix;
+  if (access(".", W_OK) == 0) {
+    const std::string place = name + std::to_string(pid) + kLiveSuffix;
+    struct stat taken {};  // by others, where all may write and foresee it
+    return lstat(place.c_str(), &taken) != 0 ? place : name + RandomLetters() + kLiveSuffix;
+  }
   const std::string place = "/tmp/" + name + RandomLetters() + kLiveSuffix;
   notice_("this folder cannot be written: events are collected in " + place);
   return place;
