@@ -340,6 +340,13 @@ TEST(PartialBytes, OwnTimesOfAnyNumberOfNamesAreNone) {
   EXPECT_TRUE(UnpackOwnTimes(PackOwnTimes(own)).operators.empty());
 }
 
+// Sums over the steps that count would take as long as somebody says.
+TEST(PartialBytes, StepsThatCountTwiceAreNoPart) {
+  JobPart part = SamplePart();
+  part.ranks[1].steady = {0, 1, 1, 2};
+  EXPECT_FALSE(DecodeJobPart(EncodeJobPart(part)).has_value());
+}
+
 TEST(PartialBytes, WhatWasKeptBeforePacesWereIsRead) {
   JobPart part = PartOf(3, 8, {5 * kMs});
   std::string bytes = EncodeJobPart(part);

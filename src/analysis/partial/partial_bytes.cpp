@@ -109,7 +109,10 @@ bool IsWhole(const RankPartial& rank, bool ends) {
                (!ends || calls.ends.size() == calls.size()) &&
                rank.step_number.size() == rank.step_ns.size();
   for (const uint16_t kind : calls.kind) whole = whole && kind < calls.kinds.size();
-  for (const uint32_t row : rank.steady) whole = whole && row < rank.step_ns.size();
+  for (size_t i = 0; i < rank.steady.size(); ++i) {
+    whole = whole && rank.steady[i] < rank.step_ns.size() &&
+            (i == 0 || rank.steady[i - 1] < rank.steady[i]);
+  }
   const RankPace& pace = rank.pace;
   whole = whole && pace.gpu_us.size() == pace.cpu_us.size() &&
           (pace.empty() || pace.cpu_us.size() == rank.step_ns.size());

@@ -21,6 +21,10 @@ constexpr size_t kFetched = 12;  // ranks before their turn
 constexpr size_t kKept = 1 << 18;          // calls of ranks, 5 MB, until they are visited
 constexpr size_t kBesideFrom = 8 * kKept;  // with fewer a second thread is not worth it
 
+// Calls that may be looked at where all ranks wait. A job of a thousand ranks looks at some
+// thousands each time, and hardly waits so; a forged one may at each of its calls.
+constexpr uint64_t kMostLooks = 100'000'000;
+
 struct NextCall {
   uint32_t kind = 0;  // row of the kinds of all ranks
   uint32_t kernel = 0;
@@ -110,7 +114,7 @@ class Replay {
                         calls.step_begin.data(), static_cast<uint32_t>(steps)});
     progress_.push_back({.end = static_cast<uint32_t>(calls.size())});
     first_kind_.push_back(static_cast<uint32_t>(kinds_.size()));
-    const size_t own = places_.size();
+    std::unordered_map<uint32_t, uint32_t> own;  // row of places_, by that of communicators_
     for (const CallKind& kind : ranks_[rank]->kinds) {
       const auto shape = static_cast<uint32_t>(shapes_.size());
       kinds_.push_back({PlaceOf(own, kind.communicator, first),
@@ -119,18 +123,19 @@ class Replay {
     }
   }
 
-  // `own`: where the places of the rank begin.
-  uint32_t PlaceOf(size_t own, uint64_t id, const FirstNumbers& first) {
+  // `own`: the places of the rank.
+  uint32_t PlaceOf(std::unordered_map<uint32_t, uint32_t>& own, uint64_t id,
+                   const FirstNumbers& first) {
     const auto row = static_cast<uint32_t>(communicators_.size());
     const auto [communicator, is_new] = rows_.try_emplace(id, row);
     if (is_new) communicators_.emplace_back();
-    for (size_t i = own; i < places_.size(); ++i) {
-      if (places_[i].communicator == communicator->second) return static_cast<uint32_t>(i);
-    }
+    const auto next = static_cast<uint32_t>(places_.size());
+    const auto [place, is_first] = own.try_emplace(communicator->second, next);
+    if (!is_first) return place->second;
     const auto number = first.find(id);
     const uint32_t begin = number == first.end() ? 0 : number->second;
     places_.push_back({communicator->second, begin, begin});
-    return static_cast<uint32_t>(places_.size() - 1);
+    return next;
   }
 
   // How many ranks take part in each call of each communicator.
@@ -206,6 +211,7 @@ class Replay {
     if (call.came.empty()) call.shape = kind.shape;
     call.differs = call.differs || call.shape != kind.shape;
     call.came.push_back({rank, at, one.kernel, one.exposed, one.step});
+    if (!wait_) GoOn(call, ready);
     if (call.came.size() < static_cast<size_t>(communicator.takers[number])) return;
     GoOn(call, ready);
     Visit(call);
@@ -252,11 +258,14 @@ class Replay {
     }
   }
 
-  // All ranks wait: those at the call that most have come to go on. False: there are none.
+  // All ranks wait: those at the call that most have come to go on. False: there are none. After
+  // too many looks nobody waits any more.
   bool LetGo(std::vector<uint32_t>& ready) {
+    if (looks_ > kMostLooks) return LetAllGo(ready);
     OpenCall* most = nullptr;
     uint64_t most_key = 0;
     const auto consider = [&](uint64_t key, OpenCall& call) {
+      ++looks_;
       if (call.gone == call.came.size()) return;
       const size_t came = call.came.size();
       const bool more = most == nullptr || came > most->came.size();
@@ -274,10 +283,21 @@ class Replay {
     return true;
   }
 
+  bool LetAllGo(std::vector<uint32_t>& ready) {
+    for (Communicator& communicator : communicators_) {
+      GoOn(communicator.now, ready);
+      for (auto& [number, call] : communicator.others) GoOn(call, ready);
+    }
+    wait_ = false;
+    return !ready.empty();
+  }
+
   std::span<const RankCalls* const> ranks_;
   const std::function<void(std::span<const CallOfRank>)>& visit_;
   std::vector<uint32_t> ready_;  // ranks that may go on, the next one last
   uint64_t made_ = 0;            // calls of ranks
+  uint64_t looks_ = 0;
+  bool wait_ = true;
   // By rank.
   std::vector<Progress> progress_;
   std::vector<NextCalls> next_;

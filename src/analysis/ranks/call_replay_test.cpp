@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "analysis/ranks/call_numbers.h"
 
 namespace batchlight {
 namespace {
@@ -104,6 +107,30 @@ TEST(CallReplay, ARankThatEndsEarlyIsNotWaitedFor) {
   std::map<size_t, size_t> visits;
   for (const auto& visit : Visits(ranks)) ++visits[visit.size()];
   EXPECT_EQ(visits, (std::map<size_t, size_t>{{1, 19}, {2, 21}}));
+}
+
+// A forged file has as many communicators as calls, and ranks that come to them the other way
+// round.
+TEST(CallReplay, RanksThatNeverMeetAreDoneSoon) {
+  constexpr uint16_t kMany = 60'000;
+  std::vector<RankCalls> ranks(2);
+  for (uint16_t i = 0; i < kMany; ++i) {
+    for (RankCalls& rank : ranks) {
+      rank.kinds.push_back({.communicator = i, .operation = "AllReduce", .bytes = 8});
+      rank.kernel.push_back(1);
+      rank.exposed.push_back(1);
+      rank.ends.Append(int64_t{i} * 1000);
+    }
+    ranks[0].kind.push_back(i);
+    ranks[1].kind.push_back(kMany - 1 - i);
+  }
+  const std::vector<const RankCalls*> pointers = {&ranks[0], &ranks[1]};
+  const std::clock_t begin = std::clock();
+  size_t visited = 0;
+  ReplayCalls(pointers, NumberCalls(pointers, {}),
+              [&](std::span<const CallOfRank> call) { visited += call.size(); });
+  EXPECT_EQ(visited, 2u * kMany);
+  EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);  // minutes, if it grows with the square
 }
 
 // So many that they are played and visited beside each other.
