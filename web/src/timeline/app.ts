@@ -75,7 +75,8 @@ export class App {
     model.pinSteps();
     this.stage = new Stage(model);
     this.motion = new Motion(model);
-    this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
+    this.actions = new Actions(
+      model, this.stage, this.motion, (text) => this.say(text), () => this.live.renew());
     this.search = new SearchPanel(model, {
       walk: (text, direction) => void this.actions.find.walk(text, direction),
       next: (wanted, direction, run) => void this.actions.find.next(wanted, direction, [run], true),

@@ -40,9 +40,11 @@ export class Actions {
   private asked = 0;  // and not answered
 
   constructor(private readonly model: Model, private readonly stage: Stage,
-    private readonly motion: Motion, private readonly say: (text: string) => void) {
+    private readonly motion: Motion, private readonly say: (text: string) => void,
+    renew: () => Promise<void>) {
     this.find = new Finder(model, {
       last: (ask) => this.last(ask),
+      renew,
       reach: (run, ref, close) => void this.reach(run, {ref}, true, close),
       say,
     });

@@ -3,6 +3,7 @@
 import {count, nthLongest} from "../../format";
 import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
 import {TextAt} from "../data/protocol";
+import {CallError} from "../data/source";
 import {inFile} from "../state/held";
 import type {Model, RunView} from "../state/model";
 import {runLetter} from "../state/places";
@@ -56,6 +57,7 @@ interface Gaps {
 export interface FinderActions {
   // Asks; null: something else was asked meanwhile, or there is no answer.
   last<T>(ask: () => Promise<T>): Promise<T|null>;
+  renew(): Promise<void>;  // learns what the runs are now, after one was read anew
   // Selects it, and brings it into view; `close`: so that it is wide.
   reach(run: RunView, ref: Ref, close?: boolean): void;
   say(text: string): void;
@@ -263,11 +265,24 @@ export class Finder {
   }
 
   private askGaps(runs: readonly RunView[], nth: number): Promise<Found[]|null> {
-    if (runs.some(hasGpu)) return this.askAll(runs, kGaps, nth);
+    const hasGpus = runs.some(hasGpu);
+    const ask = (run: RunView): Promise<Found> =>
+      hasGpus ? this.ask(run, kGaps, nth, false) : this.nthStall(run, nth);
     return this.actions.last(async () => {
-      const found = await Promise.all(runs.map((run) => this.nthStall(run, nth)));
+      const found = await this.inReadingOfNow(() => Promise.all(runs.map(ask)));
       return found.sort((a, b) => lengthIn(b) - lengthIn(a));
     });
+  }
+
+  // `ask` names nothing by a number of the reading that is shown: of a later one it asks the same.
+  private async inReadingOfNow<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code !== "generation") throw error;
+      await this.actions.renew();
+      return ask();
+    }
   }
 
   // After the last gap the longest again.
@@ -277,6 +292,8 @@ export class Finder {
     let nth = ++gaps.nth;
     const runs = gaps.run ? [gaps.run] : model.runs;
     let found = await this.askGaps(runs, gaps.run ? nth : 0);
+    // What nobody was shown is still to come.
+    if (!found && gaps.nth === nth) gaps.nth = nth - 1;
     if (!found || this.gaps !== gaps) return;
     const {run} = found[0];
     const others = found.slice(1);

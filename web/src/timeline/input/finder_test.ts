@@ -3,6 +3,7 @@ import {test} from "node:test";
 import type {EventRef, LongestAnswer, Ref, Wanted} from "../data/protocol";
 import type {Model, RunView, Selected} from "../state/model";
 import {placeOfText} from "../data/page_search";
+import {CallError} from "../data/source";
 import {Finder} from "./finder";
 
 const kHash = "9f2c4d0a11223344";
@@ -59,8 +60,11 @@ function looking(runs: RunView[], selected: Selected|null = null) {
   const finder = new Finder(model, {
     last: async (ask) => {
       const mine = ++asked;
-      const answer = await ask();
+      const answer = await ask().catch(() => null);
       return mine === asked ? answer : null;
+    },
+    renew: async () => {
+      said.push("renewed");
     },
     reach: (of, ref) => {
       model.selected = {run: of, event: {ref, from: 0}} as unknown as Selected;
@@ -111,6 +115,33 @@ test("I twice before the first answer goes to the second gap of the run with the
     await Promise.all([finder.longestGap(), finder.longestGap()]);
     assert.equal(shown(), "B0");
   });
+
+// The run answers so many questions with this error.
+function failing(times: number, code: string): RunView {
+  const one = run(0, 0, [{from: 10, length: 5}, {from: 60, length: 8}]);
+  const {source} = one;
+  let left = times;
+  const call = async(name: string, request: object): Promise<unknown> => {
+    if (left-- > 0) throw new CallError(code, "no answer");
+    return source.call(name as never, request);
+  };
+  return {...one, source: {call}} as unknown as RunView;
+}
+
+test("I while the recording is read anew asks once more, of what it is now", async () => {
+  const {press, said} = looking([failing(1, "generation")]);
+  assert.equal(await press(), "A1");
+  assert.deepEqual(said, ["renewed", "longest of 2"]);
+});
+
+test("I without an answer does not count", async () => {
+  for (const code of ["generation", "busy"]) {
+    const {press} = looking([failing(2, code)]);
+    let shown = "";
+    while (!shown) shown = await press();
+    assert.equal(shown, "A1");
+  }
+});
 
 test("I in one run begins again behind the last", async () => {
   const {press, said} = looking([a]);
