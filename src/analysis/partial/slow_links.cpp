@@ -28,13 +28,26 @@ struct Transfers {
 using Alike = std::tuple<std::string_view, uint64_t, size_t, size_t>;  // operation, bytes, ranks,
                                                                        // hosts
 
-double MiddleOf(const std::vector<Transfers>& all, size_t but, double Transfers::*which) {
-  std::vector<double> others;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i != but) others.push_back(all[i].*which);
+// The median of all values but one, in one look: groups may be ten thousand.
+class MedianOfOthers {
+ public:
+  MedianOfOthers(const std::vector<Transfers>& all, double Transfers::*which) {
+    for (const Transfers& one : all) sorted_.push_back(one.*which);
+    std::sort(sorted_.begin(), sorted_.end());
   }
-  return Quantile(others, 0.5);
-}
+
+  // `but`: one of the values. Of two at least.
+  double Without(double but) const {
+    const auto out = static_cast<size_t>(std::lower_bound(sorted_.begin(), sorted_.end(), but) -
+                                         sorted_.begin());
+    const auto at = [&](size_t place) { return sorted_[place < out ? place : place + 1]; };
+    const size_t others = sorted_.size() - 1;
+    return (at((others - 1) / 2) + at(others / 2)) / 2;
+  }
+
+ private:
+  std::vector<double> sorted_;
+};
 
 }  // namespace
 
@@ -119,22 +132,23 @@ std::vector<SlowLink> LinkSums::Find(std::span<const std::string> hosts,
   std::map<uint64_t, SlowLink> worst;  // by communicator
   for (const auto& [key, all] : alike) {
     if (all.size() <= kFewestLike) continue;
-    for (size_t i = 0; i < all.size(); ++i) {
-      const double others = MiddleOf(all, i, &Transfers::median_ticks);
-      if (others > kSlow * all[i].median_ticks ||
-          all[i].lower_ticks < MiddleOf(all, i, &Transfers::upper_ticks)) {
+    const MedianOfOthers medians(all, &Transfers::median_ticks);
+    const MedianOfOthers uppers(all, &Transfers::upper_ticks);
+    for (const Transfers& one : all) {
+      const double others = medians.Without(one.median_ticks);
+      if (others > kSlow * one.median_ticks || one.lower_ticks < uppers.Without(one.upper_ticks)) {
         continue;
       }
       const auto& [operation, bytes, ranks, on_hosts] = key;
       const double per_step =
-          double(all[i].calls) / double(std::max<size_t>(steps[all[i].members->front()], 1));
-      SlowLink link{.communicator = all[i].communicator,
+          double(one.calls) / double(std::max<size_t>(steps[one.members->front()], 1));
+      SlowLink link{.communicator = one.communicator,
                     .operation = std::string(operation),
                     .bytes = bytes,
-                    .members = *all[i].members,
+                    .members = *one.members,
                     .hosts = on_hosts,
                     .like = all.size() - 1,
-                    .transfer_ns = all[i].median_ticks * kCallTickNs,
+                    .transfer_ns = one.median_ticks * kCallTickNs,
                     .others_ns = others * kCallTickNs};
       link.longer_per_step_ns = (link.transfer_ns - link.others_ns) * per_step;
       SlowLink& kept = worst[link.communicator];
