@@ -431,7 +431,9 @@ class Operators(TorchCase):
             with profile(with_stack=True) as p:
                 step()
             p.export_chrome_trace("trace.json")
-            names = [e.get("name", "") for e in json.load(open("trace.json"))["traceEvents"]]
+            trace = json.load(open("trace.json"))
+            events = trace if isinstance(trace, list) else trace["traceEvents"]  # list: without Kineto
+            names = [e.get("name", "") for e in events]
             modules = collections.Counter(n for n in names if n.startswith("nn.Module: "))
             print(sorted(modules.items()))
         """)

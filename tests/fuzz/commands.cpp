@@ -16,12 +16,14 @@
 #include "analysis/partial/job_result.h"
 #include "analysis/partial/partial_bytes.h"
 #include "analysis/recipes/recipe.h"
+#include "analysis/stats/expert_rule.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
 #include "export/exporter.h"
 #include "report/files/report_folder.h"
 #include "report/tables/table_format.h"
 #include "report/terminal/diff_text.h"
+#include "report/terminal/findings_text.h"
 #include "report/terminal/ranks_text.h"
 #include "report/terminal/summary.h"
 #include "report/terminal/tree_text.h"
@@ -54,7 +56,8 @@ void PrintTables(const RunOverview& overview) {
   }();
   size_t next = 0;
   for (const TableEntry& entry : OverviewTables()) {
-    const ResultTable table = entry.make(overview);
+    ResultTable table = MakeTable(entry, overview);
+    AddStepColumns(entry, overview, &table);
     (void)TableText(formats[next++ % formats.size()], RowsOf(table));
   }
 }
@@ -97,13 +100,26 @@ void RunRecipes(const Store& store, uint32_t choice) {
   }
 }
 
+void FillAll(const RowSource& rows) {
+  std::vector<Cell> cells(rows.columns.size());
+  for (size_t row = 0; row < rows.row_count; ++row) rows.fill(row, cells);
+}
+
 void PrintStats(const Store& store) {
   for (const stats::Report& report : stats::Reports()) {
     if (!report.missing(store).empty()) continue;
     const auto rows = stats::RunReport(report, {store, {}, {}, false});
-    if (!rows.ok()) continue;
-    std::vector<Cell> cells(rows->columns.size());
-    for (size_t row = 0; row < rows->row_count; ++row) rows->fill(row, cells);
+    if (rows.ok()) FillAll(rows.value());
+  }
+}
+
+// What `analyze` says: the findings, and the rules of `nsys analyze`.
+void Analyze(const RunOverview& overview) {
+  (void)FindingsText(overview.findings, {}, overview.store, {"fuzz"});
+  for (const stats::ExpertRule& rule : stats::ExpertRules()) {
+    if (!rule.missing(*overview.store).empty()) continue;
+    const auto result = stats::RunRule(rule, {*overview.store, {}, {}, false});
+    if (result.ok()) FillAll(result->rows);
   }
 }
 
@@ -182,6 +198,7 @@ void RunCommands(const Store& store, uint32_t choice) {
   RunRecipes(store, choice);
   (void)dlprof::BuildModel(overview, {.simple = choice % 2 == 0});
   PrintStats(store);
+  Analyze(overview);
   Write(overview, choice / 2);
 }
 
