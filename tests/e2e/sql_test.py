@@ -115,9 +115,12 @@ class Files(unittest.TestCase):
     def test_other_formats_and_folders_that_are_there(self):
         done = self.ranks("-f", "csv")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("(3204 rows)", done.stderr)
+        self.assertIn("(3332 rows)", done.stderr)
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "job"))),
-                         ["collectives.csv", "kernels.csv", "phases.csv", "ranks.csv", "steps.csv"])
+                         ["collectives.csv", "kernels.csv", "operators.csv", "phases.csv", "ranks.csv", "steps.csv"])
+        with open(os.path.join(self.folder, "job", "operators.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline().strip(), "rank,kind,name,calls,median_ns")
+            self.assertEqual(len(file.readlines()), 4 * (16 + 16))  # of each rank those with most time
         with open(os.path.join(self.folder, "job", "steps.csv"), encoding="utf-8") as file:
             self.assertEqual(file.readline().strip(),
                              "rank,step,counts,step_ns,waited_ns,lost_ns,cost_ns")
