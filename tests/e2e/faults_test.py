@@ -480,7 +480,21 @@ class TheDiskIsFull(InFolder):
         self.assertGreater(count(self.opens("run.batchlight"), "OpEnd"), 10_000)
 
     @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
-    def test_room_for_sealing_is_held(self):
+    def test_what_is_lost_at_a_limit_is_counted(self):
+        # The tool, which would end the capture, stands still: all that follows the limit is lost.
+        for flag in ("--max-size=2M", "--keep-free=12M"):
+            done = self.in_small_disk(16, (
+                "%s profile -t none --pytorch=autograd-nvtx %s -o run sh -c 'kill -STOP $PPID;"
+                " %s operators 300000; code=$?; kill -CONT $PPID; exit $code' >/dev/null; echo $?;"
+                " %s trace dump run.batchlight >dump; grep -c OpBegin dump;"
+                " sed -n 's/.*Counter counter=2 value=//p' dump | sort -n | tail -1"
+            ) % (BATCHLIGHT, flag, FAULT_PROGRAM, BATCHLIGHT))
+            self.assertIn("recording stopped", done.stderr, flag)
+            code, recorded, lost = map(int, done.stdout.split())
+            self.assertEqual(code, 0, done.stderr)
+            self.assertGreater(recorded, 10_000, flag)
+            self.assertIn(recorded + lost - WARM_UP - 300_000, (0, 1, 2), flag)  # the exit's records too
+
         # The program takes all that it can get.
         done = self.in_small_disk(8, (
             "%s profile -t none --pytorch=autograd-nvtx -o run sh -c '%s operators 20000;"

@@ -17,6 +17,8 @@ SessionEnd Session::Finish() {
             " or of the metrics does not answer");
   }
   gpu_sampler_.reset();  // with what was sampled while it collected
+  // The program may have ended before the tool saw that a limit was reached.
+  if (const std::string why = recording_->StopIfFull(); !why.empty()) notice_(why);
   recording_->StopCapture();
   recording_->control().Disable();
   FollowWithSamplers();
