@@ -7,6 +7,7 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "batchlight",
                       "_bridge")
@@ -86,6 +87,13 @@ class BackgroundBuild(unittest.TestCase):
         self.until(self.is_built)
         self.wait(build)
         self.assertEqual(self.runs(), ["17"])
+
+    def test_it_is_waited_for_a_minute(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("BATCHLIGHT_BUILD_WAIT", None)
+            self.assertEqual(importlib.reload(self.module).WAIT_S, 60)
+            os.environ["BATCHLIGHT_BUILD_WAIT"] = "2.5"
+            self.assertEqual(importlib.reload(self.module).WAIT_S, 2.5)
 
     def test_a_failure_is_remembered_for_a_while(self):
         build = self.build("echo no header; exit 1")

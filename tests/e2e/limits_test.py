@@ -123,6 +123,21 @@ class Limits(InFolder):
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("out of memory. Read it on a larger machine", done.stderr)
 
+    def test_no_memory_for_the_summary(self):
+        """It is a courtesy: the program's own code remains, and a line says where the recording is."""
+        script = FAULT_PROGRAM + " operators 1000000; exit 7"
+        said = []
+        for limit in range(20_000_000, 200_000_000, 20_000_000):  # sealing, then reading, then neither lacks it
+            done = run("prlimit", "--data=%d" % limit, BATCHLIGHT, "profile", "-t", "none", "--pytorch=autograd-nvtx",
+                       "-f", "-o", "run", "sh", "-c", script, env=self.environment, cwd=self.folder)
+            self.assertEqual(done.returncode, 7, (limit, done.stderr))
+            said += done.stderr.splitlines()
+        self.assertIn("batchlight: reading what was recorded: out of memory; it is in run.batchlight", said)
+        done = self.profile("-f", "-o", "run", "sh", "-c", script, env=dict(self.environment, BATCHLIGHT_MEMORY="1000000"))
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("batchlight: cannot read run.batchlight: it needs about", done.stderr)
+        self.assertIn("; it is in run.batchlight\n", done.stderr)
+
     def test_files_that_may_not_grow(self):
         done, records = self.shell("ulimit -f 64; %s operators 300000" % FAULT_PROGRAM)
         self.assertEqual(done.returncode, 0, done.stderr)

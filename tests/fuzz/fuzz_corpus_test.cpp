@@ -4,14 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "corpus_inputs.h"
 #include "mutator.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/fuzz/targets.h"
@@ -31,18 +29,6 @@ constexpr int kTargets = 0
     ;
 constexpr int kSeconds = 60 / kTargets;
 
-std::vector<std::string> Corpus(const std::string& target) {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(BATCHLIGHT_SOURCE_DIR) +
-                                                               "/tests/fuzz/corpus/" + target)) {
-    paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<std::string> inputs;
-  for (const auto& path : paths) inputs.push_back(ReadWholeFile(path).value());
-  return inputs;
-}
-
 // What takes gigabytes for a small input shall not pass for a slow one. A sanitizer reserves more.
 void LimitMemory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -58,7 +44,7 @@ void Send(Target run, const std::string& bytes) {
 
 void Replay(const std::string& name, Target run) {
   LimitMemory();
-  std::vector<std::string> inputs = Corpus(name);
+  std::vector<std::string> inputs = CorpusInputs(name);
   ASSERT_FALSE(inputs.empty());
   for (const auto& [seed, bytes] : SeedsOf(name)) inputs.push_back(bytes);
   std::vector<std::string> quick;  // only these are changed: many in the time there is

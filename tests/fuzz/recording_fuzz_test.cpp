@@ -1,6 +1,7 @@
 // Recordings with changed bytes, the same ones every time: each must give a store that keeps its
 // promises, or an error. Made of tests/recordings: the texts, the real ones taken on an H200, and
-// those of earlier versions. test.sh runs it under AddressSanitizer with FUZZ_SECONDS=10 a test.
+// those of earlier versions; and of what fuzzing found once. test.sh runs it under AddressSanitizer
+// with FUZZ_SECONDS=10 a test.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "corpus_inputs.h"
 #include "fuzz_inputs.h"
 #include "ingest/dump/trace_text.h"
 #include "mutator.h"
@@ -20,6 +22,7 @@ namespace {
 const std::string kRecordings = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings";
 constexpr char kSealed = 0;  // first byte of an input: how it is read
 constexpr char kProcessFile = 1;
+constexpr char kText = 2;
 
 std::vector<std::string> FilesWith(std::string_view extension) {
   std::vector<std::string> paths;
@@ -28,6 +31,14 @@ std::vector<std::string> FilesWith(std::string_view extension) {
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+// The inputs of tests/fuzz/corpus/recording that are read so.
+std::vector<std::string> FoundOnce(char how) {
+  std::vector<std::string> inputs = CorpusInputs("recording");
+  std::erase_if(inputs, [how](const std::string& input) { return input.front() != how; });
+  EXPECT_FALSE(inputs.empty());
+  return inputs;
 }
 
 // The chunks of a sealed recording as a process file has them, each cut to its last used page.
@@ -64,7 +75,7 @@ void Fuzz(const std::vector<std::string>& seeds, uint32_t number, int usual_roun
 }
 
 TEST(RecordingFuzz, ProcessFiles) {
-  std::vector<std::string> seeds;
+  std::vector<std::string> seeds = FoundOnce(kProcessFile);
   for (const std::string& path : FilesWith(".txt")) {
     const auto files = AssembleRecording(ReadWholeFile(path).value());
     ASSERT_TRUE(files.ok()) << path;
@@ -74,12 +85,12 @@ TEST(RecordingFuzz, ProcessFiles) {
   for (const std::string& path : FilesWith(".batchlight")) {
     seeds.push_back(std::string(1, kProcessFile) + ProcessFile(path));
   }
-  ASSERT_GE(seeds.size(), 9u);
+  ASSERT_GE(seeds.size(), 10u);
   Fuzz(seeds, 20260101, 2000);
 }
 
 TEST(RecordingFuzz, SealedFiles) {
-  std::vector<std::string> seeds;
+  std::vector<std::string> seeds = FoundOnce(kSealed);
   for (const std::string& path : FilesWith(".txt")) {
     const auto files = AssembleRecording(ReadWholeFile(path).value());
     ASSERT_TRUE(files.ok()) << path;
@@ -88,7 +99,7 @@ TEST(RecordingFuzz, SealedFiles) {
   for (const std::string& path : FilesWith(".batchlight")) {
     seeds.push_back(std::string(1, kSealed) + ReadWholeFile(path).value());
   }
-  ASSERT_GE(seeds.size(), 9u);
+  ASSERT_GE(seeds.size(), 11u);
   Fuzz(seeds, 20260105, 1000);
 }
 
@@ -97,6 +108,7 @@ TEST(RecordingFuzz, Texts) {
   std::vector<std::string> seeds;
   for (const std::string& path : FilesWith(".txt")) seeds.push_back(ReadWholeFile(path).value());
   for (const std::string& path : FilesWith(".dump")) seeds.push_back(ReadWholeFile(path).value());
+  for (const std::string& input : FoundOnce(kText)) seeds.push_back(input.substr(1));
   Mutator mutator(20260106);
   size_t round = 0;
   for (Rounds rounds(1000); rounds.Next(); ++round) {
