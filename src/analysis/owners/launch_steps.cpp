@@ -1,5 +1,7 @@
 #include "analysis/owners/launch_steps.h"
 
+#include <algorithm>
+
 #include "base/thread_pool.h"
 
 namespace batchlight {

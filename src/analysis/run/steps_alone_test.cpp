@@ -7,6 +7,23 @@
 namespace batchlight {
 namespace {
 
+void AppendCallWithStack(int64_t start_ns, int64_t end_ns, Store& store) {
+  store.api_calls.Append({.start_ns = start_ns, .end_ns = end_ns, .thread = ThreadId::At(0)});
+  store.cuda_backtraces.Append({.process = ProcessId::At(0),
+                                .native_stack = NativeStackId::At(0),
+                                .api_call = ApiCallId::At(store.api_calls.size() - 1)});
+}
+
+// Steps of the first process from 0 to 100 and from 100 to 200, of which the second counts.
+void KeepSecondOfTwoSteps(Store& store) {
+  StepSet steps;
+  steps.processes.push_back(
+      {.process = ProcessId::At(0),
+       .steps = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 100, .end_ns = 200}},
+       .steady = {1}});
+  KeepStepsAlone(steps, store);
+}
+
 TEST(StepsAlone, HoldSamplesAndCallsOfTheProcessAndOfThoseThatItStarted) {
   Store store;
   for (const ProcessId parent : {ProcessId::None(), ProcessId::At(0), ProcessId::None()}) {
@@ -45,17 +62,9 @@ TEST(StepsAlone, HoldCallsOfCudasLibrariesAndStacksOfCudaCalls) {
                                  .end_ns = at_ns + 20,
                                  .thread = ThreadId::At(0),
                                  .family = RuntimeFamily::kCublas});
-    store.api_calls.Append({.start_ns = at_ns, .end_ns = at_ns + 20, .thread = ThreadId::At(0)});
-    store.cuda_backtraces.Append({.process = ProcessId::At(0),
-                                  .native_stack = NativeStackId::At(0),
-                                  .api_call = ApiCallId::At(store.api_calls.size() - 1)});
+    AppendCallWithStack(at_ns, at_ns + 20, store);
   }
-  StepSet steps;
-  steps.processes.push_back(
-      {.process = ProcessId::At(0),
-       .steps = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 100, .end_ns = 200}},
-       .steady = {1}});
-  KeepStepsAlone(steps, store);
+  KeepSecondOfTwoSteps(store);
   EXPECT_EQ(store.runtime_events.start_ns, std::vector<int64_t>{150});
   EXPECT_EQ(store.cuda_backtraces.api_call, std::vector<ApiCallId>{ApiCallId::At(2)});
 }
@@ -67,17 +76,9 @@ TEST(StepsAlone, HoldWhatTakesNoTimeWhereItLies) {
   for (const int64_t at_ns : {50, 100, 150, 200, 250}) {
     store.os_calls.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
     store.runtime_events.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
-    store.api_calls.Append({.start_ns = at_ns, .end_ns = at_ns, .thread = ThreadId::At(0)});
-    store.cuda_backtraces.Append({.process = ProcessId::At(0),
-                                  .native_stack = NativeStackId::At(0),
-                                  .api_call = ApiCallId::At(store.api_calls.size() - 1)});
+    AppendCallWithStack(at_ns, at_ns, store);
   }
-  StepSet steps;
-  steps.processes.push_back(
-      {.process = ProcessId::At(0),
-       .steps = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 100, .end_ns = 200}},
-       .steady = {1}});
-  KeepStepsAlone(steps, store);
+  KeepSecondOfTwoSteps(store);
   EXPECT_EQ(store.os_calls.start_ns, (std::vector<int64_t>{100, 150}));
   EXPECT_EQ(store.runtime_events.start_ns, (std::vector<int64_t>{100, 150}));
   EXPECT_EQ(store.cuda_backtraces.api_call,
